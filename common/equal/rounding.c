@@ -1,13 +1,13 @@
 /* Which rounding makes two documents differ that are equal over the field. What one class of ops
  * computes is rounded, all else stays exact: a rounded element is one drawn for the exact one, the
- * same wherever that comes up, and opposite for its opposite. So documents that round the same exact
+ * same wherever that comes up, and opposite for its opposite. So documents that round the same
  * values stay equal, and others do not.
  *
  *     (a + b) + c     a + (b + c)     differ where sums are rounded, and not where products are
  *     x / 3           x * (1/3)       differ where quotients are, and where products are
  *
- * What is exact in any binary format is not rounded: sums with 0 or of equals, products and quotients
- * by a power of two, what a cast has rounded before. A MULACC rounds its sum, and its product if it
+ * What is exact in any binary format is not rounded: sums with 0 or of equals, products and
+ * quotients by a power of two, what a cast has rounded before. A MULACC rounds its sum, and its product if it
  * is taken for two ops. */
 #include "interp/elements.h"
 #include "equal/parts.h"

@@ -9,6 +9,7 @@
  * A quotient is replaced by what it is a quotient of, the claim being scaled: d*(x//d) lies in
  * x-d+1..x. As a claim speaks of integers, d*s >= 1-d is enough for s >= 0. */
 #include "prove/places.h"
+#include <stddef.h>
 #include <stdlib.h>
 
 enum { DEEP = 16, VISITS = 1000, STEPS = 24, DEPTH = 3, LOOKS = 64 };
@@ -163,24 +164,34 @@ void sum_parts(Known *k, UOp *u, Sum *s)
 
 static const Wide MOST = (Wide)1 << 100;
 
-bool term_end(Known *k, const Term *t, bool greatest, Wide *end)
+/* The span of a product, by that of its node, or of its atoms where the node may wrap. */
+static bool product_span(Known *k, UOp *m, Span *out)
 {
 	UOp *atom[IX_ATOMS];
-	int n = mono_atoms(t->m, atom);
-	Wide lo = 1, hi = 1;
+	int n = m->op == OP_MUL && !span_exact(k, m) ? mono_atoms(m, atom) : 0;
 
+	*out = n ? (Span){1, 1} : span_of(k, m);
 	for (int i = 0; i < n; i++) {
 		Span s = span_of(k, atom[i]);
-		Wide x[4] = {lo * s.lo, lo * s.hi, hi * s.lo, hi * s.hi};
-		lo = hi = x[0];
+		Wide x[4] = {out->lo * s.lo, out->lo * s.hi, out->hi * s.lo, out->hi * s.hi};
+		*out = (Span){x[0], x[0]};
 		for (int j = 1; j < 4; j++) {
-			lo = x[j] < lo ? x[j] : lo;
-			hi = x[j] > hi ? x[j] : hi;
+			out->lo = x[j] < out->lo ? x[j] : out->lo;
+			out->hi = x[j] > out->hi ? x[j] : out->hi;
 		}
-		if (lo < INT64_MIN || hi > INT64_MAX)
+		if (out->lo < INT64_MIN || out->hi > INT64_MAX)
 			return false;
 	}
-	*end = t->c * ((t->c > 0) == greatest ? hi : lo);
+	return out->lo >= INT64_MIN && out->hi <= INT64_MAX;
+}
+
+bool term_end(Known *k, const Term *t, bool greatest, Wide *end)
+{
+	Span s;
+
+	if (!product_span(k, t->m, &s))
+		return false;
+	*end = t->c * ((t->c > 0) == greatest ? s.hi : s.lo);
 	return *end < MOST && *end > -MOST;
 }
 
@@ -214,21 +225,70 @@ static bool split(const Sum *s, UOp *atom, Sum *c, Sum *rest)
 
 static bool holds(Known *k, const Sum *s, int depth);
 
-/* The sign of a coefficient: 1 (>= 0), -1 (<= 0), 0 unknown. */
-static int sign(Known *k, const Sum *c, int depth)
+/* The sign of a sum of sizes, which is the same wherever the same is known of sizes. */
+typedef struct { const SizeFact *at; Sum *c; int depth, sign; bool quotients, whole; } Signed;
+
+static bool of_sizes(const Sum *c)
+{
+	for (int i = 0; i < c->n; i++)
+		if (!ix_fixed(c->t[i].m))
+			return false;
+	return true;
+}
+
+static bool is_signed(const Signed *x, const Known *k, const Sum *c, int depth)
+{
+	return x->at == k->size_fact && x->depth == depth && x->quotients == k->quotients &&
+		x->whole == k->whole && x->c->n == c->n && x->c->k == c->k &&
+		!memcmp(x->c->t, c->t, c->n * sizeof *c->t);
+}
+
+static Signed *signed_at(const Known *k, const Sum *c, int depth)
+{
+	static ARENA Map known;
+	uint64_t key = hash_mix(PKEY(k->size_fact), (uint64_t)c->k);
+	for (int i = 0; i < c->n; i++)
+		key = hash_mix(hash_mix(key, c->t[i].m->id), (uint64_t)c->t[i].c);
+	key = hash_mix(key, (uint64_t)depth * 4 + k->quotients * 2 + k->whole);
+	Signed *x = map_get(&known, key);
+	if (!x) {
+		map_put(&known, key, x = arena_alloc(sizeof *x));
+		*x = (Signed){0};
+	}
+	return x;
+}
+
+static int find_sign(Known *k, const Sum *c, int depth)
 {
 	Sum n;
 
+	if (holds(k, c, depth))
+		return 1;
+	sum_const(&n, 0);
+	return sum_plus(&n, -1, c) && holds(k, &n, depth) ? -1 : 0;
+}
+
+/* The sign of a coefficient: 1 (>= 0), -1 (<= 0), 0 unknown. */
+static int sign(Known *k, const Sum *c, int depth)
+{
 	if (numbers_hold(k, c, false))
 		return 1;
 	if (numbers_hold(k, c, true))
 		return -1;
 	if (!c->n || depth <= 0)
 		return 0;
-	if (holds(k, c, depth - 1))
-		return 1;
-	sum_const(&n, 0);
-	return sum_plus(&n, -1, c) && holds(k, &n, depth - 1) ? -1 : 0;
+	if (k->sizes || !of_sizes(c))
+		return find_sign(k, c, depth - 1);
+	Signed *x = signed_at(k, c, depth);
+	if (x->c && is_signed(x, k, c, depth))
+		return x->sign;
+	int is = find_sign(k, c, depth - 1);
+	if (is || k->budget >= 0) {     /* else it was given up */
+		Sum *copy = arena_alloc(offsetof(Sum, t) + c->n * sizeof *c->t);
+		memcpy(copy, c, offsetof(Sum, t) + c->n * sizeof *c->t);
+		*x = (Signed){k->size_fact, copy, depth, is, k->quotients, k->whole};
+	}
+	return is;
 }
 
 /* s = c*end + rest */
@@ -494,26 +554,34 @@ static bool put_moving(Known *k, Sum *s)
 	return any;
 }
 
-/* Subtracts facts that take several terms out at once, those first that take most. */
+/* Whether two terms of a fact, or multiples of them, are in s: it may take both out at once. */
+static bool takes_several(const Sum *s, const Sum *f)
+{
+	int shared = 0;
+	for (int j = 0; j < f->n && shared < 2; j++)
+		shared += has_atom(s, f->t[j].m);
+	return shared > 1;
+}
+
+/* Subtracts facts that take more terms out than they put in, those first that take most. */
 static bool put_facts(Known *k, Sum *s)
 {
 	Sum t, best;
 	bool more = true, any = false;
 
 	for (int turn = 0; more && turn < STEPS; turn++, any |= more) {
-		int least = s->n - 1;
+		int least = s->n;
 		more = false;
 		for (size_t i = 0; i < k->fact.n; i++) {
 			const Sum *f = &k->fact.at[i];
-			int shared = 0;
-			for (int j = 0; j < f->n; j++)
-				shared += sum_coef(s, f->t[j].m) != 0;
-			for (int j = 0; shared > 1 && j < f->n; j++)
+			bool takes = takes_several(s, f);
+			for (int j = 0; takes && j < f->n; j++)
 				if (f->t[j].m->op != OP_MUL &&
 					by_fact(k, s, f, f->t[j].m, &t) && t.n < least) {
 					best = t;
 					least = t.n;
 					more = true;
+					takes = false;
 				}
 		}
 		if (more)

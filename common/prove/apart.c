@@ -368,8 +368,8 @@ void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *
 	int open = open_number(c, x, &d, a);
 	for (size_t i = 0; i < n; i++)
 		loads |= !a[i]->store;
-	if (open >= 0 && open_number(c, x, &again, a) >= 0 &&
-		(loads || !same_values(c, x, &d, a)))
+	if (open >= 0 && (loads || !same_values(c, x, &d, a)) &&
+		open_number(c, x, &again, a) >= 0)
 		refuse(c, x, &d, a, open);
 	digits_free(&d);
 	digits_free(&again);
@@ -419,7 +419,7 @@ static void check_by_size(const ProvedCall *c, const Items *x, const Access *con
 	VEC(const Access *) some = {0};
 	UOp **cond = arena_alloc((n + 1) * sizeof *cond);
 	for (size_t i = 0; i < n; i++)
-		cond[i] = when(&p[i]);
+		cond[i] = i && p[i].cond == p[i - 1].cond ? cond[i - 1] : when(&p[i]);
 	for (size_t i = 0; i < n; i++) {
 		bool seen = false;
 		for (size_t k = 0; k < i && !seen; k++)

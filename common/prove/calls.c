@@ -147,7 +147,7 @@ static void check_custom(Progress *p, const ProvedCall *c)
 
 static void check_outputs(const Progress *p, const Graph *g)
 {
-	Nodes all = walk(g->sink);
+	Nodes all = kernel_nodes(g->sink);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "output") &&
 			starts_empty(all.at[i]) &&

@@ -80,7 +80,7 @@ static bool declared(const Val *vars, const UOp *var)
 
 void check_vars(const Graph *g)
 {
-	Nodes all = walk(g->sink);
+	Nodes all = kernel_nodes(g->sink);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
 		if (u->op == OP_VAR && !declared(g->vars, u))

@@ -21,7 +21,14 @@ typedef struct { Wide lo, hi; } Span;   /* inclusive; lo > hi: there is no value
 typedef struct { uint64_t lo, hi; uint32_t state; uint32_t slot : 31, exact : 1; } SpanNote;
 typedef struct { UOp *u; Span span; } Narrowed;
 typedef struct { UOp *u; uint32_t slot; Span was; } Undo;
-typedef struct { size_t undos, facts, shown, wrapped; bool dead; } Frame;
+/* What is known of sizes: of u, and before that. The same is one node. */
+typedef struct SizeFact SizeFact;
+struct SizeFact { const SizeFact *before; UOp *u; Span span; };
+typedef struct {
+	size_t undos, facts, shown, wrapped;
+	const SizeFact *size_fact;
+	bool dead;
+} Frame;
 
 typedef struct { uint32_t round; bool loads; } LoadNote;
 typedef struct { UOp *u; Sum to; } Equal;
@@ -39,6 +46,7 @@ typedef struct Known {
 	UOp *call, *kernel;
 	const VarEnv *sizes;            /* the sizes, when they are known; else NULL */
 	uint32_t state;                 /* changes with whatever spans depend on */
+	const SizeFact *size_fact;      /* all that sizes were narrowed to */
 	TABLE(SpanNote) note;
 	VEC(Narrowed) narrowed;
 	TABLE(LoadNote) loads;

@@ -402,10 +402,10 @@ static void add_weight(Weights *x, const Sum *w)
 	if (x->n == MOST_WEIGHTS || !most.c || !sum_plus(&s, most.c < 0 ? -1 : 1, w) ||
 		(!s.n && s.k <= 1))
 		return;
-	for (int i = 0; i < x->n; i++)
-		if (same_sum(&x->w[i], &s))
+	for (size_t i = 0; i < x->n; i++)
+		if (same_sum(&x->at[i], &s))
 			return;
-	x->w[x->n++] = s;
+	vec_push(x, s);
 }
 
 static int by_weight(const void *a, const void *b)
@@ -488,11 +488,12 @@ static void distances(Weights *x, const Digits *d, const Spots *s)
 	f = far_from(s, d, least_number(s, d, &least) ? least : 0);
 	sum_const(&far, step);
 	add_weight(x, &far);
-	int from = x->n;
+	size_t from = x->n;
 	for (size_t i = 0; i < s->n && x->n < MOST_WEIGHTS; i++)
 		if (distance(&f, i, &far))
 			add_weight(x, &far);
-	qsort(x->w + from, x->n - from, sizeof *x->w, by_weight_up);
+	if (x->n > from)
+		qsort(x->at + from, x->n - from, sizeof *x->at, by_weight_up);
 }
 
 void find_from(Sum *from, const Digits *d, const Spots *s)
@@ -507,9 +508,9 @@ void find_from(Sum *from, const Digits *d, const Spots *s)
 
 void find_weights(Weights *w, const Digits *d, const Spots *s)
 {
-	w->n = 0;
 	coefficients(w, d, &s->base[s->of[0]].sum);
 	coefficients(w, d, &s->base[s->of[s->n - 1]].sum);
-	qsort(w->w, w->n, sizeof *w->w, by_weight);
+	if (w->n)
+		qsort(w->at, w->n, sizeof *w->at, by_weight);
 	distances(w, d, s);
 }
