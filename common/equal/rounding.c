@@ -7,8 +7,8 @@
  *     x / 3           x * (1/3)       differ where quotients are, and where products are
  *
  * What is exact in any binary format is not rounded: sums with 0 or of equals, products and
- * quotients by a power of two, what a cast has rounded before. A MULACC rounds its sum, and its product if it
- * is taken for two ops. */
+ * quotients by a power of two, what a cast has rounded before. A MULACC rounds its sum, and its
+ * product if it is taken for two ops. */
 #include "interp/elements.h"
 #include "equal/parts.h"
 
