@@ -166,8 +166,11 @@ typedef struct { Sum base, step, count; } Cover;
 /* Whether the STORE, in the loops around it beyond the first `common`, writes such places, all of
  * them before what follows those loops; by this item, or (`items`) by all of them. */
 bool store_covers(Known *k, const Fill *f, size_t common, bool items, Cover *c);
-/* a/b for a b of one term, where that is exact; else false. */
+/* a/b, where that is exact; else false. */
 bool sum_divided(const Sum *a, const Sum *b, Sum *out);
+/* spots.c: s = w * *high + *low, with the terms that w divides in *high: division of polynomials. A
+ * number in s stays in *low. */
+bool sum_divide(const Sum *s, const Sum *w, Sum *high, Sum *low);
 /* The place of an INDEX as one sum, row-major. */
 bool place_sum(Known *k, const UOp *index, Sum *out);
 

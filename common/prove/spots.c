@@ -6,6 +6,7 @@
  * places. A sum is divided once, whatever is added to it; what is left is within a weight if it is
  * with the least and the greatest number. */
 #include "prove/digits.h"
+#include "prove/places.h"
 #include <stdlib.h>
 
 /* ---- sums: each term is a coefficient, sizes and what moves */
@@ -59,9 +60,7 @@ static Term leading(const Sum *s)
 	return most;
 }
 
-/* s = w * *high + *low, with the terms that w divides in *high: division of polynomials. A number
- * in s stays in *low. */
-static bool divided(const Sum *s, const Sum *w, Sum *high, Sum *low)
+bool sum_divide(const Sum *s, const Sum *w, Sum *high, Sum *low)
 {
 	const Term by = leading(w);
 	sum_const(high, 0);
@@ -256,7 +255,7 @@ static bool cut_bases(const Spots *s, Sum *sum, const Sum *w, UOp *plus, Cut *cu
 		Sum h, l;
 		cut[b].k = sum[b].k;
 		sum[b].k = 0;
-		fits = divided(&sum[b], w, &h, &l) && (!plus || sum_term(&h, 1, plus)) &&
+		fits = sum_divide(&sum[b], w, &h, &l) && (!plus || sum_term(&h, 1, plus)) &&
 			base_of(high, &seen[0], &h, &cut[b].high, &cut[b].more[0]) &&
 			base_of(low, &seen[1], &l, &cut[b].low, &cut[b].more[1]);
 	}
