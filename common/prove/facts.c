@@ -168,7 +168,7 @@ void assume_below(Known *k, UOp *a, UOp *b, int64_t less)
  * number. */
 static bool floor_sum(const Sum *u, const Sum *d, int64_t least, Sum *out)
 {
-	Sum rest = *u;
+	Sum rest;
 
 	sum_const(out, 0);
 	for (int i = 0; d->n == 0 && d->k && i < u->n; i++)
@@ -176,17 +176,7 @@ static bool floor_sum(const Sum *u, const Sum *d, int64_t least, Sum *out)
 			return false;
 	if (!d->n)
 		return d->k && add_ok(out->k, floordiv(u->k, d->k), &out->k);
-	for (int i = 0; i < u->n; i++) {
-		/* a term of which the first one of d is a part, times all of d */
-		UOp *m = mono_div(u->t[i].m, d->t[0].m);
-		int64_t c = m ? sum_coef(&rest, u->t[i].m) / d->t[0].c : 0;
-		Sum one, by;
-		sum_const(&one, 0);
-		if (c && (!sum_term(&one, c, m) || !sum_mul(&by, &one, d) ||
-			!sum_plus(&rest, -1, &by) || !sum_plus(out, 1, &one)))
-			return false;
-	}
-	if (rest.n || rest.k >= least)
+	if (!sum_divide(u, d, out, &rest) || rest.n || rest.k >= least)
 		return false;
 	return add_ok(out->k, -(rest.k < 0), &out->k);
 }
