@@ -627,12 +627,12 @@ static bool try_way(Known *k, const Sum *s, int way)
 	return is;
 }
 
-/* Whether s is a sum that was shown, and a number that is not negative. */
-static bool was_shown(const Known *k, const Sum *s)
+/* Whether s is one of the last sums, and a number that is not negative (more: or that is). */
+static bool is_among(const Sums *all, const Sum *s, bool more)
 {
-	for (size_t i = k->shown.n; i-- > 0 && k->shown.n - i < LOOKS; ) {
-		const Sum *t = &k->shown.at[i];
-		bool same = s->n == t->n && s->k >= t->k;
+	for (size_t i = all->n; i-- > 0 && all->n - i < LOOKS; ) {
+		const Sum *t = &all->at[i];
+		bool same = s->n == t->n && (more ? s->k >= t->k : s->k <= t->k);
 		for (int j = 0; same && j < s->n; j++)
 			same = s->t[j].m == t->t[j].m ? s->t[j].c == t->t[j].c :
 				sum_coef(t, s->t[j].m) == s->t[j].c;
@@ -640,6 +640,20 @@ static bool was_shown(const Known *k, const Sum *s)
 			return true;
 	}
 	return false;
+}
+
+/* Whether s, or a greater one, was searched for in vain when no more was known. */
+static bool was_missed(Known *k, const Sum *s)
+{
+	const Missed now = {.state = k->state, .at = k->at, .facts = k->fact.n};
+	Missed *m = &k->missed;
+	if (m->state != now.state || m->at != now.at || m->facts != now.facts) {
+		m->sum.n = 0;
+		m->state = now.state;
+		m->at = now.at;
+		m->facts = now.facts;
+	}
+	return is_among(&m->sum, s, false);
 }
 
 static int way_at(const Known *k, int i)
@@ -657,14 +671,17 @@ static void use_first(Known *k, int i)
 
 bool sum_holds(Known *k, const Sum *s)
 {
-	bool is = numbers_hold(k, s, false) || was_shown(k, s);
+	bool is = numbers_hold(k, s, false) || is_among(&k->shown, s, true);
 
+	if (!is && was_missed(k, s))
+		return false;
 	/* what showed the last claims first: there are many that are alike */
 	for (int i = 0; !is && i < (effort()->steps ? WAYS : FEW); i++)
 		if ((is = try_way(k, s, way_at(k, i))))
 			use_first(k, i);
-	if (is && s->n)
-		vec_push(&k->shown, *s);
+	is = is || (!effort()->steps && try_way(k, s, AS_IS));
+	if (s->n)
+		vec_push(is ? &k->shown : &k->missed.sum, *s);
 	return is;
 }
 

@@ -34,6 +34,9 @@ typedef struct { uint32_t round; bool loads; } LoadNote;
 typedef struct { UOp *u; Sum to; } Equal;
 typedef struct { UOp *u; Sum sum; } Wrapped;
 typedef struct { UOp *a, *b; NodeList gates; } Twins;
+typedef VEC(Sum) Sums;
+/* Claims that were not proved, by what is known: the state of the spans, the statement, facts. */
+typedef struct { uint32_t state, at; size_t facts; Sums sum; } Missed;
 /* A STORE that was passed, and what was around it. */
 typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
 
@@ -55,7 +58,8 @@ typedef struct Known {
 	VEC(Twins) twin;
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
-	VEC(Sum) shown;                 /* claims that were proved */
+	Sums shown;                     /* claims that were proved */
+	Missed missed;                  /* and some that were not */
 	VEC(Wrapped) wrapped;           /* u is this sum, modulo 2^64 */
 	VEC(Equal) equal;               /* sizes that are others, by the checks of the document */
 	VEC(Frame) frame;
