@@ -224,6 +224,7 @@ static bool split(const Sum *s, UOp *atom, Sum *c, Sum *rest)
 }
 
 static bool holds(Known *k, const Sum *s, int depth);
+static bool facts_hold(Known *k, const Sum *s, int depth);
 
 /* The sign of a sum of sizes, which is the same wherever the same is known of sizes. */
 typedef struct { const SizeFact *at; Sum *c; int depth, sign; bool quotients, whole; } Signed;
@@ -407,7 +408,8 @@ static int choices_hold(Known *k, const Sum *s, int depth)
 		bool one = !where && (a->op == OP_MIN) == (up < 0), any = false, all = true;
 		for (int i = where; i < 2 + where; i++) {
 			sum_parts(k, a->src[i], &end);
-			bool is = put(&t, &c, &end, &rest) && holds(k, &t, depth - 1);
+			bool is = put(&t, &c, &end, &rest) &&
+				(holds(k, &t, depth - 1) || (!one && facts_hold(k, &t, 1)));
 			any |= is;
 			all &= is;
 		}
