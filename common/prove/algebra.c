@@ -409,7 +409,8 @@ static int choices_hold(Known *k, const Sum *s, int depth)
 		for (int i = where; i < 2 + where; i++) {
 			sum_parts(k, a->src[i], &end);
 			bool is = put(&t, &c, &end, &rest) &&
-				(holds(k, &t, depth - 1) || (!one && facts_hold(k, &t, 1)));
+				(holds(k, &t, depth - 1) ||
+					(k->quotients && !one && facts_hold(k, &t, 1)));
 			any |= is;
 			all &= is;
 		}
