@@ -53,18 +53,6 @@ static void find(Finder *f, UOp *statement, uint32_t at)
 			.value = statement->src[1], .at = at, .store = true}));
 }
 
-Nodes kernel_nodes(UOp *kernel)
-{
-	static ARENA Map known;
-	Nodes *all = map_get(&known, PKEY(kernel));
-	if (!all) {
-		all = arena_alloc(sizeof *all);
-		*all = walk(kernel);
-		map_put(&known, PKEY(kernel), all);
-	}
-	return *all;
-}
-
 Accesses kernel_accesses(UOp *kernel)
 {
 	static ARENA Map known;

@@ -36,7 +36,7 @@ static UOp *special_of(Nodes all, bool local, int d)
 Items items_of(const ProvedCall *c)
 {
 	Items x = {0};
-	Nodes all = kernel_nodes(c->kernel);
+	Nodes all = walk_kept(c->kernel);
 	for (int k = 0; c->graph->level >= LV_LOOPS && k < 6; k++)
 		add_item(&x, special_of(all, k / 3, k % 3), grid_size(c->kernel, k / 3, k % 3));
 	if (c->graph->level >= LV_LOOPS)
@@ -184,7 +184,7 @@ static void move_lets(struct Scopes *s, const UOp *kernel)
 static void find_scopes(struct Scopes *s, const UOp *kernel)
 {
 	VEC(int) open = {0};
-	Nodes all = kernel_nodes((UOp *)kernel);
+	Nodes all = walk_kept((UOp *)kernel);
 	int now = 0;
 	vec_push(&s->at, ((Around){0}));
 	s->of = arena_alloc((kernel->nsrc + 1) * sizeof *s->of);

@@ -135,7 +135,7 @@ static bool find_around(Known *k, const Fill *f, size_t common, bool items, Arou
 		else
 			vec_push(&a->range, s);
 	}
-	Nodes all = common ? (Nodes){0} : kernel_nodes(kernel);
+	Nodes all = common ? (Nodes){0} : walk_kept(kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		bool loop = u->op == OP_RANGE && k->graph->level < LV_LOOPS;

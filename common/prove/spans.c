@@ -11,7 +11,7 @@ static ARENA uint32_t states;   /* counts them, over all kernels */
 
 static void find_stored(Known *k)
 {
-	Nodes all = k->kernel ? kernel_nodes(k->kernel) : (Nodes){0};
+	Nodes all = k->kernel ? walk_kept(k->kernel) : (Nodes){0};
 	k->stored.n = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
@@ -53,7 +53,7 @@ static void gates_of(UOp *load, NodeList *out)
 
 static void find_twins(Known *k)
 {
-	Nodes all = k->kernel ? kernel_nodes(k->kernel) : (Nodes){0};
+	Nodes all = k->kernel ? walk_kept(k->kernel) : (Nodes){0};
 	Map seen = {0}, open = {0};
 	for (size_t i = 0; i < k->twin.n; i++)
 		vec_free(&k->twin.at[i].gates);
