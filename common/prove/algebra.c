@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { DEEP = 16, VISITS = 1000, STEPS = 24, DEPTH = 3, LOOKS = 64 };
+enum { DEEP = 16, VISITS = 1000, STEPS = 24, DEPTH = 3, LOOKS = 64, TOP = 6 };
 /* Steps of a way; and of one, of a few ways, when the document has used up its own. */
 enum { BUDGET = 400, BRIEFLY = 16, FEW = 4 };
 
@@ -392,7 +392,8 @@ static bool put_least(Known *k, Sum *s, int phase, int depth)
 }
 
 /* A choice, MIN, MAX or WHERE: whether the claim holds with both values in its place, or, where
- * one of them is a bound, with one. -1: there is none. */
+ * one of them is a bound, with one. Of the first claim of a way, which takes quotients apart, each
+ * may follow from a fact. -1: there is none. */
 static int choices_hold(Known *k, const Sum *s, int depth)
 {
 	Sum c, rest, end, t;
@@ -410,7 +411,7 @@ static int choices_hold(Known *k, const Sum *s, int depth)
 			sum_parts(k, a->src[i], &end);
 			bool is = put(&t, &c, &end, &rest) &&
 				(holds(k, &t, depth - 1) ||
-					(k->quotients && !one && facts_hold(k, &t, 1)));
+					(k->quotients && !one && depth == TOP && facts_hold(k, &t, 1)));
 			any |= is;
 			all &= is;
 		}
@@ -475,7 +476,7 @@ static bool facts_hold(Known *k, const Sum *s, int depth)
 	Sum t;
 
 	if (!depth)
-		return holds(k, s, 6);
+		return holds(k, s, TOP);
 	for (int sizes = 0; sizes < 2; sizes++)
 		for (size_t i = k->fact.n; i-- > 0; )
 			for (int j = 0; j < k->fact.at[i].n && k->budget > 0; j++) {
