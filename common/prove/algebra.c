@@ -407,11 +407,11 @@ static int choices_hold(Known *k, const Sum *s, int depth)
 		if (!up)
 			continue;
 		bool one = !where && (a->op == OP_MIN) == (up < 0), any = false, all = true;
+		bool facts = k->quotients && !one && depth == TOP;
 		for (int i = where; i < 2 + where; i++) {
 			sum_parts(k, a->src[i], &end);
 			bool is = put(&t, &c, &end, &rest) &&
-				(holds(k, &t, depth - 1) ||
-					(k->quotients && !one && depth == TOP && facts_hold(k, &t, 1)));
+				(holds(k, &t, depth - 1) || (facts && facts_hold(k, &t, 1)));
 			any |= is;
 			all &= is;
 		}
