@@ -122,13 +122,45 @@ kept() {
 	graph 'input x f32[4, 3]\nconst w f32 = [[1, 0.3, -1], [0.7, 2, 0], [0.1, 1, 1]]\nconst s f32 = [0.1, 0.2, 0.3]\noutput y = (x @ w) * s\n'
 	tool schedule g.mp > s.mp
 	ok tool fuse --prove s.mp
-	[[ $(grep 'rounded otherwise' <<< "$errors") =~ ^"fuse scales: the same: ".*", 'y' rounded otherwise"$ ]]
+	[[ $(grep 'rounded otherwise' <<< "$errors") =~ ^"fuse scales: the same: ".*", 'y' rounded otherwise: sums of products regrouped"$ ]]
 	tool fuse s.mp > f.mp
-	tool prove s.mp f.mp | grep -q "'y' rounded otherwise$"
+	tool prove s.mp f.mp | grep -q "'y' rounded otherwise: sums of products regrouped$"
 	tool fuse --strict s.mp > f.mp
 	not grep -q rounded <(tool prove s.mp f.mp)
 	ok tool prove f.mp f.mp
 	[ "$output" = 'the same: every node is' ]
+}
+
+# rounds A B WHAT: two programs over x, z and w differ by the rewrites that WHAT names, "" for none
+rounds() {
+	for i in 1 2; do
+		printf 'input %s\n' 'x f32[9]' 'z f32[9]' 'w f32[9]' 'h f16[9]' > p.t
+		printf 'output y = %s\n' "${!i}" >> p.t
+		tool trace p.t > p$i.mp
+	done
+	ok tool prove p1.mp p2.mp
+	[[ $output == *"draws of edge values${3:+", 'y' rounded otherwise: $3"}" ]] || { echo "$1: $output"; return 1; }
+}
+
+@test "what is rounded otherwise is named by the rewrite" {
+	rounds '(x + z) + w' 'x + (z + w)' 'sums in another order'
+	rounds '(x * z) * w' 'x * (z * w)' 'products in another order'
+	rounds 'x / 3 / 7' 'x / 7 / 3' 'quotients in another order'
+	rounds 'x / 3 + w' 'x * (1 / 3) + w' 'quotients as products'
+	rounds 'sum(x * 0.3)' 'sum(x) * 0.3' 'sums of products regrouped'
+	rounds 'h * 0.3' 'cast(cast(h, bf16), f16) * 0.3' 'casts to a narrower float'
+	rounds 'x * z + w' 'w + z * x' ''
+	rounds '(x + z) * 4' 'x * 4 + z * 4' ''
+	rounds 'x * 2 + w' 'x + x + w' ''
+	graph 'input x f32[9]\ninput z f32[9]\noutput y = x * z + 0.3\noutput e = exp(x)\n'
+	tool rewrite -e 'x * y + z -> MULACC(x, y, z)' g.mp > fused.mp
+	ok tool prove g.mp fused.mp
+	[[ $output == *"'y' rounded otherwise: products fused with sums" ]]
+	graph 'input x f32[9]\noutput e = exp(x)\n'
+	tool fuse g.mp > f.mp
+	tool lower -t clang f.mp > l.mp
+	ok tool prove f.mp l.mp
+	[[ $output == *"'e' rounded otherwise: functions by other ops" ]]
 }
 
 @test "prove.sh: programs and cases" {

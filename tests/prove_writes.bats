@@ -401,3 +401,32 @@ refuses() {
 	accepts "prove -q"
 	refuses "prove -q" 'two items that differ in gidx0 may touch the same place y' '%50 = ADD i64 %49 %42' '%50 = ADD i64 %48 %42'
 }
+
+# without_gates PROGRAM TARGET…: what lower writes of it is proved, and no place gets a gate
+without_gates() {
+	local target
+	printf '%b' "$1" > p.t
+	tool trace p.t | tool fuse > p.f
+	for target in "${@:2}"; do
+		tool lower -t "$target" p.f > p.l
+		ok tool prove -q -v p.l
+		not grep -q gates <<< "$errors"
+	done
+}
+
+@test "prove: sorts of padded arrays of open sizes" {
+	local sizes='where n in 1..300, m in 1..64, k in 1..9\n'
+	without_gates "input x f32[n, m] ${sizes/, k*9}output y = sort(pad(x, ((0,0), (0,1))), axis=0)\n" clang opencl
+	without_gates "input x f32[n, m] ${sizes/, k*9}output y = sort(pad(x, ((n,1), (1,0))), axis=0)\n" clang opencl
+	without_gates "input x i64[n, m] ${sizes/, k*9}output y = sort(reshape(pad(x, ((0,m), (1,1))), (-1,)))\n" opencl
+	without_gates "input x f32[n, m, k] ${sizes}output y = sort(pad(x, ((0,0), (0,1), (0,1))), axis=1)\n" clang opencl
+}
+
+@test "items of a grid write apart: tiles that overlap in rows of a size with a factor" {
+	without_gates 'input x f32[n, m*2] where n in 1..64, m in 1..64\noutput y = pad(x, ((0,0), (n,n))) + 1\n' clang
+	without_gates 'input x i64[n*2, m*2] where n in 1..64, m in 1..64\noutput y = sort(pad(x, ((0,0), (n,n))), axis=0)\n' clang
+}
+
+@test "prove: contractions in work groups, with open sizes" {
+	without_gates 'input q f32[b, 2, n, 8] where b in 1..9, n in 1..99, p in 1..99\ninput k f32[b, 2, n + p, 8]\noutput y = softmax(q @ transpose(k, (0,1,3,2))) @ k\n' opencl cuda
+}

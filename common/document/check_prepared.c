@@ -23,7 +23,7 @@ static _Noreturn void bad(const UOp *call, const char *why)
 static uint64_t slots_filled(const UOp *call)
 {
 	uint64_t slots = call_writes(call);
-	Nodes all = walk(call->src[0]);
+	Nodes all = walk_kept(call->src[0]);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *to = all.at[i]->op == OP_RSORT ? all.at[i]->src[2]->src[0] : NULL;
 		const Val *slot = to ? val_get(to->arg, "slot") : NULL;
@@ -45,7 +45,7 @@ static void check_once(const UOp *call)
 	}
 	if (call->op != OP_CALL)
 		return;
-	Nodes all = walk(call->src[0]);
+	Nodes all = walk_kept(call->src[0]);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_VAR)
 			bad(call, "it prepares a buffer from a symbolic size");

@@ -99,7 +99,7 @@ static void check_custom_call(size_t at, const UOp *call, const UOp *custom)
 /* Checks the kernel of a call and the dtype of each slot. */
 static void check_call(size_t at, const UOp *call)
 {
-	Nodes all = walk_brief(call->src[0]);
+	Nodes all = walk_kept(call->src[0]);
 	const UOp *k = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
 	const Val *slots = val_get(k->arg, "slots");
 	if (k->op == OP_CUSTOM)

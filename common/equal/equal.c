@@ -444,6 +444,84 @@ static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
 	return true;
 }
 
+/* ---- what was rounded otherwise */
+
+/* Whether an output is the same over the field where these are rounded, at points of all sizes. */
+static bool rounded_alike(Comparison *c, const char *name, unsigned classes, uint64_t seed)
+{
+	bool same = true;
+
+	for (int i = 0; same && i < c->rounds; i++) {
+		Draw d = {.kind = DRAW_FIELD, .seed = equal_mix(seed, i), .binds = &c->binds,
+			.env = &c->env};
+		if (!sizes_draw(c->a, i, &c->env))
+			continue;
+		arithmetic = &rounding_arithmetic;
+		field_key(d.seed, false);
+		rounding_of(classes);
+		execute(c->a, &c->env, &d, &c->ea);
+		execute(c->b, &c->env, &d, &c->eb);
+		arithmetic = NULL;
+		const Named *a = named_find(&c->ea.out, name), *b = named_find(&c->eb.out, name);
+		a = a ? a : named_find(&c->ea.state, name);
+		b = b ? b : named_find(&c->eb.state, name);
+		same = !a || !b || c->ea.stopped || c->eb.stopped ||
+			!memcmp(a->at.data, b->at.data, a->at.bytes);
+		execution_free(&c->ea);
+		execution_free(&c->eb);
+	}
+	return same;
+}
+
+/* Whether a document has expansions of ops, named by them. */
+static bool has_expansions(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (val_get(all.at[i]->note, "of"))
+			return true;
+	return false;
+}
+
+/* Names the rewrites that make the difference by whose roundings do. */
+static void put_rewrites(Comparison *field, const Comparison *edges, uint64_t seed)
+{
+	static const struct { unsigned classes; const char *name; } rewrites[] = {
+		{ROUND_QUOTIENTS | ROUND_PRODUCTS, "quotients as products"},
+		{ROUND_SUMS | ROUND_PRODUCTS, "sums of products regrouped"},
+		{ROUND_SUMS, "sums in another order"},
+		{ROUND_PRODUCTS, "products in another order"},
+		{ROUND_QUOTIENTS, "quotients in another order"},
+		{ROUND_CASTS, "casts to a narrower float"},
+	};
+	const char *name = edges->rounded, *before = ": ";
+	unsigned differ = 0;
+
+	for (unsigned class = ROUND_SUMS; class <= ROUND_CASTS; class <<= 1)
+		differ |= rounded_alike(field, name, class, seed) ? 0 : class;
+	if (differ & ROUND_PRODUCTS &&
+		rounded_alike(field, name, ROUND_PRODUCTS | ROUND_UNFUSED, seed)) {
+		buf_printf(field->report, "%sproducts fused with sums", before);
+		before = ", ";
+		differ &= ~(unsigned)ROUND_PRODUCTS;
+	}
+	for (size_t i = 0; i < sizeof rewrites / sizeof *rewrites; i++) {
+		const unsigned some = rewrites[i].classes;
+		if ((differ & some) != some)
+			continue;
+		buf_printf(field->report, "%s%s", before, rewrites[i].name);
+		before = ", ";
+		differ &= ~some;
+	}
+	if (has_expansions(edges->a) != has_expansions(edges->b)) {
+		buf_printf(field->report, "%sfunctions by other ops", before);
+		before = ", ";
+	}
+	if (*before == ':')
+		buf_printf(field->report, ": sums kept in another width");
+}
+
 /* Nodes and values are interned: whether both documents are one but for meta that means nothing. */
 static bool is_same(const Graph *a, const Graph *b)
 {
@@ -475,8 +553,10 @@ static EqualVerdict compare(Comparison *field, Comparison *edges, int at_edges, 
 	}
 	buf_printf(report, "the same: over the field, the chance of an error below 2^-%.0f; at %d "
 		"draws of edge values", fmin(bits, MOST_BITS), edges->done);
-	if (edges->rounded)
+	if (edges->rounded) {
 		buf_printf(report, ", '%s' rounded otherwise", edges->rounded);
+		put_rewrites(field, edges, seed);
+	}
 	return EQUAL_SAME;
 }
 

@@ -47,7 +47,7 @@ static Array given_content(Run *r, UOp *u)
 	if (!val_get(u->arg, "data") && !val_get(u->arg, "file"))
 		return made;
 	raw = constant_content(u, NULL);
-	if (arithmetic == &field_arithmetic && dtype_float(u->dtype))
+	if (over_field() && dtype_float(u->dtype))
 		field_words(u->dtype, raw.data, (size_t)array_count(&raw), made.data);
 	else if (!arithmetic || !dtype_float(u->dtype))
 		memcpy(made.data, raw.data, made.bytes);
@@ -63,7 +63,7 @@ void run_noise(const Run *r, Array *a)
 		if (a->dtype == DT_BOOL)
 			word &= 1;
 		if (arithmetic && dtype_float(a->dtype))
-			word = arithmetic == &field_arithmetic ? field_random(word) : 0;
+			word = over_field() ? field_random(word) : 0;
 		memcpy((char *)a->data + i * size, &word, size);
 	}
 }

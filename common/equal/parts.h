@@ -31,6 +31,17 @@ void field_words(DType dt, const void *from, size_t n, uint64_t *to);
 uint64_t field_random(uint64_t bits);
 uint64_t field_integer(int64_t i);
 
+/* ---- rounding.c: elements of the field of which some are rounded */
+
+/* The last one is no class: the product of a MULACC is one of the products. */
+enum { ROUND_SUMS = 1, ROUND_PRODUCTS = 2, ROUND_QUOTIENTS = 4, ROUND_CASTS = 8,
+	ROUND_UNFUSED = 16 };
+extern const Arithmetic rounding_arithmetic;
+/* Which of these are rounded. */
+void rounding_of(unsigned classes);
+/* Whether floats are elements of the field now, rounded or not. */
+bool over_field(void);
+
 /* ---- degree.c: how high the degree is of what is computed, in the inputs and in what is drawn */
 
 extern const Arithmetic degree_arithmetic;

@@ -139,6 +139,8 @@ Nodes walk_many(size_t n, UOp *const *roots);
 /* The same, valid only until the next walk of any kind or the next node is made: for short
  * looks. */
 Nodes walk_brief(UOp *root);
+/* The same, kept for the next time: for what many look through, as the kernels that were read. */
+Nodes walk_kept(UOp *root);
 /* Rebuilds what root reaches, sources first: fn gets each node with its sources already replaced
  * and returns its replacement (u itself for no change). Linear. */
 UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx);

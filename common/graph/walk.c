@@ -125,6 +125,18 @@ Nodes walk_many(size_t nroots, UOp *const *roots)
 
 Nodes walk(UOp *root) { return walk_many(1, &root); }
 
+Nodes walk_kept(UOp *root)
+{
+	static ARENA Map known;
+	Nodes *all = map_get(&known, PKEY(root));
+	if (!all) {
+		all = arena_alloc(sizeof *all);
+		*all = walk(root);
+		map_put(&known, PKEY(root), all);
+	}
+	return *all;
+}
+
 Nodes walk_brief(UOp *root)
 {
 	find(1, &root);

@@ -221,13 +221,10 @@ static Info derive(UOp *u)
 	return r;
 }
 
-static Info *learn(UOp *u)
+static Info *learn_new(UOp *u)
 {
-	Info *x = info_of(u);
 	VEC(UOp *) todo = {0};
 
-	if (x->known)
-		return x;
 	for (vec_push(&todo, u); todo.n; ) {
 		UOp *v = todo.at[todo.n - 1];
 		size_t was = todo.n;
@@ -247,6 +244,12 @@ static Info *learn(UOp *u)
 	}
 	vec_free(&todo);
 	return &infos.at[u->id];
+}
+
+static inline Info *learn(UOp *u)
+{
+	Info *x = info_of(u);
+	return x->known ? x : learn_new(u);
 }
 
 void ix_bounds(UOp *u, int64_t *lo, int64_t *hi)

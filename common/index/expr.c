@@ -52,17 +52,12 @@ UOp *ix_range(int axis, const char *kind, UOp *size)
 
 /* ---- monomials ------------------------------------------------------------------------------- */
 
-int mono_atoms(UOp *m, UOp **atom)
+/* The atoms of a product whose factors are themselves products. */
+static int nested_atoms(UOp *m, UOp **atom)
 {
 	int n = 0, top = 0;
 	UOp *stack[IX_ATOMS + 1];
 
-	if (m->op == OP_CONST)
-		return 0;
-	if (m->op != OP_MUL) {
-		atom[0] = m;
-		return 1;
-	}
 	for (stack[top++] = m; top; ) {
 		UOp *u = stack[--top];
 		bool scaled = u->op == OP_MUL && (is_const(u->src[0]) || is_const(u->src[1]));
@@ -73,6 +68,24 @@ int mono_atoms(UOp *m, UOp **atom)
 			atom[n++] = u;
 		}
 	}
+	return n;
+}
+
+int mono_atoms(UOp *m, UOp **atom)
+{
+	UOp *u = m;
+	int n = 1;
+
+	if (m->op == OP_CONST)
+		return 0;
+	for (; u->op == OP_MUL; u = u->src[0], n++)
+		if (n == IX_ATOMS || u->src[1]->op == OP_MUL || is_const(u->src[0]) ||
+			is_const(u->src[1]))
+			return nested_atoms(m, atom);
+	atom[0] = u;
+	u = m;
+	for (int i = n; --i; u = u->src[0])
+		atom[i] = u->src[1];
 	return n;
 }
 
@@ -94,27 +107,19 @@ static UOp *mono_make(int n, UOp **atom)
 	return m;
 }
 
-UOp *mono_mul(UOp *a, UOp *b)
+static UOp *multiplied(UOp *a, UOp *b)
 {
 	UOp *atom[2 * IX_ATOMS];
 
-	if (a->op == OP_CONST || b->op == OP_CONST)
-		return a->op == OP_CONST ? b : a;
 	int n = mono_atoms(a, atom);
 	n += mono_atoms(b, atom + n);
 	return n > IX_ATOMS ? NULL : mono_make(n, atom);
 }
 
-UOp *mono_div(UOp *a, UOp *b)
+static UOp *divided(UOp *a, UOp *b)
 {
 	UOp *x[IX_ATOMS], *y[IX_ATOMS];
 
-	if (b->op == OP_CONST)
-		return a;
-	if (a == b)
-		return ix_const(1);
-	if (a->op != OP_MUL)
-		return NULL;
 	int n = mono_atoms(a, x), m = mono_atoms(b, y);
 	for (int i = 0; i < m; i++) {
 		int j = 0;
@@ -125,6 +130,43 @@ UOp *mono_div(UOp *a, UOp *b)
 		x[j] = x[--n];
 	}
 	return mono_make(n, x);
+}
+
+/* The latest answers: the same monomials are multiplied and divided again and again. */
+enum { LATEST = 1 << 10 };
+typedef struct { UOp *a, *b, *is; } Answer;
+
+static Answer *answer_at(Answer *all, const UOp *a, const UOp *b)
+{
+	return &all[hash_mix(a->id, b->id) % LATEST];
+}
+
+UOp *mono_mul(UOp *a, UOp *b)
+{
+	static ARENA Answer known[LATEST];
+
+	if (a->op == OP_CONST || b->op == OP_CONST)
+		return a->op == OP_CONST ? b : a;
+	Answer *x = answer_at(known, a, b);
+	if (x->a != a || x->b != b)
+		*x = (Answer){a, b, multiplied(a, b)};
+	return x->is;
+}
+
+UOp *mono_div(UOp *a, UOp *b)
+{
+	static ARENA Answer known[LATEST];
+
+	if (b->op == OP_CONST)
+		return a;
+	if (a == b)
+		return ix_const(1);
+	if (a->op != OP_MUL)
+		return NULL;
+	Answer *x = answer_at(known, a, b);
+	if (x->a != a || x->b != b)
+		*x = (Answer){a, b, divided(a, b)};
+	return x->is;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */

@@ -153,7 +153,12 @@ int wire_scan(WireScan *s, const void *bytes, size_t n)
 	const uint8_t *p = bytes;
 	for (;;) {
 		WireHead h;
-		size_t size = wire_head(p + s->at, n - s->at, &h);
+		bool plain = s->at < n && p[s->at] < 0x80;      /* a small integer: most are */
+		size_t size = 1;
+		if (plain)
+			h = (WireHead){.kind = VAL_INT};
+		else
+			size = wire_head(p + s->at, n - s->at, &h);
 		if (!size)
 			return !h.bad ? WIRE_MORE
 				: bad(s, p[s->at] == 0xc1 ? "not msgpack" : "an extension type");

@@ -53,25 +53,14 @@ static void find(Finder *f, UOp *statement, uint32_t at)
 			.value = statement->src[1], .at = at, .store = true}));
 }
 
-Nodes kernel_nodes(UOp *kernel)
-{
-	static ARENA Map known;
-	Nodes *all = map_get(&known, PKEY(kernel));
-	if (!all) {
-		all = arena_alloc(sizeof *all);
-		*all = walk(kernel);
-		map_put(&known, PKEY(kernel), all);
-	}
-	return *all;
-}
-
 Accesses kernel_accesses(UOp *kernel)
 {
 	static ARENA Map known;
+	static ARENA Finder f;
 	Accesses *a = map_get(&known, PKEY(kernel));
 	if (a)
 		return *a;
-	Finder f = {0};
+	f.found.n = 0;
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		find(&f, kernel->src[i], i);
 	Access *copy = arena_alloc((f.found.n + 1) * sizeof *copy);
@@ -80,9 +69,6 @@ Accesses kernel_accesses(UOp *kernel)
 	a = arena_alloc(sizeof *a);
 	*a = (Accesses){copy, f.found.n};
 	map_put(&known, PKEY(kernel), a);
-	vec_free(&f.found);
-	vec_free(&f.stack);
-	table_free(&f.seen);
 	return *a;
 }
 

@@ -9,9 +9,10 @@
  * A quotient is replaced by what it is a quotient of, the claim being scaled: d*(x//d) lies in
  * x-d+1..x. As a claim speaks of integers, d*s >= 1-d is enough for s >= 0. */
 #include "prove/places.h"
+#include <stddef.h>
 #include <stdlib.h>
 
-enum { DEEP = 16, VISITS = 1000, STEPS = 24, DEPTH = 3, LOOKS = 64 };
+enum { DEEP = 16, VISITS = 1000, STEPS = 24, DEPTH = 3, LOOKS = 64, TOP = 6 };
 /* Steps of a way; and of one, of a few ways, when the document has used up its own. */
 enum { BUDGET = 400, BRIEFLY = 16, FEW = 4 };
 
@@ -163,24 +164,34 @@ void sum_parts(Known *k, UOp *u, Sum *s)
 
 static const Wide MOST = (Wide)1 << 100;
 
-bool term_end(Known *k, const Term *t, bool greatest, Wide *end)
+/* The span of a product, by that of its node, or of its atoms where the node may wrap. */
+static bool product_span(Known *k, UOp *m, Span *out)
 {
 	UOp *atom[IX_ATOMS];
-	int n = mono_atoms(t->m, atom);
-	Wide lo = 1, hi = 1;
+	int n = m->op == OP_MUL && !span_exact(k, m) ? mono_atoms(m, atom) : 0;
 
+	*out = n ? (Span){1, 1} : span_of(k, m);
 	for (int i = 0; i < n; i++) {
 		Span s = span_of(k, atom[i]);
-		Wide x[4] = {lo * s.lo, lo * s.hi, hi * s.lo, hi * s.hi};
-		lo = hi = x[0];
+		Wide x[4] = {out->lo * s.lo, out->lo * s.hi, out->hi * s.lo, out->hi * s.hi};
+		*out = (Span){x[0], x[0]};
 		for (int j = 1; j < 4; j++) {
-			lo = x[j] < lo ? x[j] : lo;
-			hi = x[j] > hi ? x[j] : hi;
+			out->lo = x[j] < out->lo ? x[j] : out->lo;
+			out->hi = x[j] > out->hi ? x[j] : out->hi;
 		}
-		if (lo < INT64_MIN || hi > INT64_MAX)
+		if (out->lo < INT64_MIN || out->hi > INT64_MAX)
 			return false;
 	}
-	*end = t->c * ((t->c > 0) == greatest ? hi : lo);
+	return out->lo >= INT64_MIN && out->hi <= INT64_MAX;
+}
+
+bool term_end(Known *k, const Term *t, bool greatest, Wide *end)
+{
+	Span s;
+
+	if (!product_span(k, t->m, &s))
+		return false;
+	*end = t->c * ((t->c > 0) == greatest ? s.hi : s.lo);
 	return *end < MOST && *end > -MOST;
 }
 
@@ -213,22 +224,72 @@ static bool split(const Sum *s, UOp *atom, Sum *c, Sum *rest)
 }
 
 static bool holds(Known *k, const Sum *s, int depth);
+static bool facts_hold(Known *k, const Sum *s, int depth);
+
+/* The sign of a sum of sizes, which is the same wherever the same is known of sizes. */
+typedef struct { const SizeFact *at; Sum *c; int depth, sign; bool quotients, whole; } Signed;
+
+static bool of_sizes(const Sum *c)
+{
+	for (int i = 0; i < c->n; i++)
+		if (!ix_fixed(c->t[i].m))
+			return false;
+	return true;
+}
+
+static bool is_signed(const Signed *x, const Known *k, const Sum *c, int depth)
+{
+	return x->at == k->size_fact && x->depth == depth && x->quotients == k->quotients &&
+		x->whole == k->whole && x->c->n == c->n && x->c->k == c->k &&
+		!memcmp(x->c->t, c->t, c->n * sizeof *c->t);
+}
+
+static Signed *signed_at(const Known *k, const Sum *c, int depth)
+{
+	static ARENA Map known;
+	uint64_t key = hash_mix(PKEY(k->size_fact), (uint64_t)c->k);
+	for (int i = 0; i < c->n; i++)
+		key = hash_mix(hash_mix(key, c->t[i].m->id), (uint64_t)c->t[i].c);
+	key = hash_mix(key, (uint64_t)depth * 4 + k->quotients * 2 + k->whole);
+	Signed *x = map_get(&known, key);
+	if (!x) {
+		map_put(&known, key, x = arena_alloc(sizeof *x));
+		*x = (Signed){0};
+	}
+	return x;
+}
+
+static int find_sign(Known *k, const Sum *c, int depth)
+{
+	Sum n;
+
+	if (holds(k, c, depth))
+		return 1;
+	sum_const(&n, 0);
+	return sum_plus(&n, -1, c) && holds(k, &n, depth) ? -1 : 0;
+}
 
 /* The sign of a coefficient: 1 (>= 0), -1 (<= 0), 0 unknown. */
 static int sign(Known *k, const Sum *c, int depth)
 {
-	Sum n;
-
 	if (numbers_hold(k, c, false))
 		return 1;
 	if (numbers_hold(k, c, true))
 		return -1;
 	if (!c->n || depth <= 0)
 		return 0;
-	if (holds(k, c, depth - 1))
-		return 1;
-	sum_const(&n, 0);
-	return sum_plus(&n, -1, c) && holds(k, &n, depth - 1) ? -1 : 0;
+	if (k->sizes || !of_sizes(c))
+		return find_sign(k, c, depth - 1);
+	Signed *x = signed_at(k, c, depth);
+	if (x->c && is_signed(x, k, c, depth))
+		return x->sign;
+	int is = find_sign(k, c, depth - 1);
+	if (is || k->budget >= 0) {     /* else it was given up */
+		Sum *copy = arena_alloc(offsetof(Sum, t) + c->n * sizeof *c->t);
+		memcpy(copy, c, offsetof(Sum, t) + c->n * sizeof *c->t);
+		*x = (Signed){k->size_fact, copy, depth, is, k->quotients, k->whole};
+	}
+	return is;
 }
 
 /* s = c*end + rest */
@@ -331,7 +392,8 @@ static bool put_least(Known *k, Sum *s, int phase, int depth)
 }
 
 /* A choice, MIN, MAX or WHERE: whether the claim holds with both values in its place, or, where
- * one of them is a bound, with one. -1: there is none. */
+ * one of them is a bound, with one. Of the first claim of a way, which takes quotients apart, each
+ * may follow from a fact. -1: there is none. */
 static int choices_hold(Known *k, const Sum *s, int depth)
 {
 	Sum c, rest, end, t;
@@ -345,9 +407,11 @@ static int choices_hold(Known *k, const Sum *s, int depth)
 		if (!up)
 			continue;
 		bool one = !where && (a->op == OP_MIN) == (up < 0), any = false, all = true;
+		bool facts = k->quotients && !one && depth == TOP;
 		for (int i = where; i < 2 + where; i++) {
 			sum_parts(k, a->src[i], &end);
-			bool is = put(&t, &c, &end, &rest) && holds(k, &t, depth - 1);
+			bool is = put(&t, &c, &end, &rest) &&
+				(holds(k, &t, depth - 1) || (facts && facts_hold(k, &t, 1)));
 			any |= is;
 			all &= is;
 		}
@@ -412,7 +476,7 @@ static bool facts_hold(Known *k, const Sum *s, int depth)
 	Sum t;
 
 	if (!depth)
-		return holds(k, s, 6);
+		return holds(k, s, TOP);
 	for (int sizes = 0; sizes < 2; sizes++)
 		for (size_t i = k->fact.n; i-- > 0; )
 			for (int j = 0; j < k->fact.at[i].n && k->budget > 0; j++) {
@@ -494,26 +558,34 @@ static bool put_moving(Known *k, Sum *s)
 	return any;
 }
 
-/* Subtracts facts that take several terms out at once, those first that take most. */
+/* Whether two terms of a fact, or multiples of them, are in s: it may take both out at once. */
+static bool takes_several(const Sum *s, const Sum *f)
+{
+	int shared = 0;
+	for (int j = 0; j < f->n && shared < 2; j++)
+		shared += has_atom(s, f->t[j].m);
+	return shared > 1;
+}
+
+/* Subtracts facts that take more terms out than they put in, those first that take most. */
 static bool put_facts(Known *k, Sum *s)
 {
 	Sum t, best;
 	bool more = true, any = false;
 
 	for (int turn = 0; more && turn < STEPS; turn++, any |= more) {
-		int least = s->n - 1;
+		int least = s->n;
 		more = false;
 		for (size_t i = 0; i < k->fact.n; i++) {
 			const Sum *f = &k->fact.at[i];
-			int shared = 0;
-			for (int j = 0; j < f->n; j++)
-				shared += sum_coef(s, f->t[j].m) != 0;
-			for (int j = 0; shared > 1 && j < f->n; j++)
+			bool takes = takes_several(s, f);
+			for (int j = 0; takes && j < f->n; j++)
 				if (f->t[j].m->op != OP_MUL &&
 					by_fact(k, s, f, f->t[j].m, &t) && t.n < least) {
 					best = t;
 					least = t.n;
 					more = true;
+					takes = false;
 				}
 		}
 		if (more)
@@ -559,12 +631,12 @@ static bool try_way(Known *k, const Sum *s, int way)
 	return is;
 }
 
-/* Whether s is a sum that was shown, and a number that is not negative. */
-static bool was_shown(const Known *k, const Sum *s)
+/* Whether s is one of the last sums, and a number that is not negative (more: or that is). */
+static bool is_among(const Sums *all, const Sum *s, bool more)
 {
-	for (size_t i = k->shown.n; i-- > 0 && k->shown.n - i < LOOKS; ) {
-		const Sum *t = &k->shown.at[i];
-		bool same = s->n == t->n && s->k >= t->k;
+	for (size_t i = all->n; i-- > 0 && all->n - i < LOOKS; ) {
+		const Sum *t = &all->at[i];
+		bool same = s->n == t->n && (more ? s->k >= t->k : s->k <= t->k);
 		for (int j = 0; same && j < s->n; j++)
 			same = s->t[j].m == t->t[j].m ? s->t[j].c == t->t[j].c :
 				sum_coef(t, s->t[j].m) == s->t[j].c;
@@ -572,6 +644,20 @@ static bool was_shown(const Known *k, const Sum *s)
 			return true;
 	}
 	return false;
+}
+
+/* Whether s, or a greater one, was searched for in vain when no more was known. */
+static bool was_missed(Known *k, const Sum *s)
+{
+	const Missed now = {.state = k->state, .at = k->at, .facts = k->fact.n};
+	Missed *m = &k->missed;
+	if (m->state != now.state || m->at != now.at || m->facts != now.facts) {
+		m->sum.n = 0;
+		m->state = now.state;
+		m->at = now.at;
+		m->facts = now.facts;
+	}
+	return is_among(&m->sum, s, false);
 }
 
 static int way_at(const Known *k, int i)
@@ -589,14 +675,17 @@ static void use_first(Known *k, int i)
 
 bool sum_holds(Known *k, const Sum *s)
 {
-	bool is = numbers_hold(k, s, false) || was_shown(k, s);
+	bool is = numbers_hold(k, s, false) || is_among(&k->shown, s, true);
 
+	if (!is && was_missed(k, s))
+		return false;
 	/* what showed the last claims first: there are many that are alike */
 	for (int i = 0; !is && i < (effort()->steps ? WAYS : FEW); i++)
 		if ((is = try_way(k, s, way_at(k, i))))
 			use_first(k, i);
-	if (is && s->n)
-		vec_push(&k->shown, *s);
+	is = is || (!effort()->steps && try_way(k, s, AS_IS));
+	if (s->n)
+		vec_push(is ? &k->shown : &k->missed.sum, *s);
 	return is;
 }
 

@@ -36,7 +36,7 @@ static UOp *special_of(Nodes all, bool local, int d)
 Items items_of(const ProvedCall *c)
 {
 	Items x = {0};
-	Nodes all = kernel_nodes(c->kernel);
+	Nodes all = walk_kept(c->kernel);
 	for (int k = 0; c->graph->level >= LV_LOOPS && k < 6; k++)
 		add_item(&x, special_of(all, k / 3, k % 3), grid_size(c->kernel, k / 3, k % 3));
 	if (c->graph->level >= LV_LOOPS)
@@ -184,7 +184,7 @@ static void move_lets(struct Scopes *s, const UOp *kernel)
 static void find_scopes(struct Scopes *s, const UOp *kernel)
 {
 	VEC(int) open = {0};
-	Nodes all = kernel_nodes((UOp *)kernel);
+	Nodes all = walk_kept((UOp *)kernel);
 	int now = 0;
 	vec_push(&s->at, ((Around){0}));
 	s->of = arena_alloc((kernel->nsrc + 1) * sizeof *s->of);
@@ -368,8 +368,8 @@ void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *
 	int open = open_number(c, x, &d, a);
 	for (size_t i = 0; i < n; i++)
 		loads |= !a[i]->store;
-	if (open >= 0 && open_number(c, x, &again, a) >= 0 &&
-		(loads || !same_values(c, x, &d, a)))
+	if (open >= 0 && (loads || !same_values(c, x, &d, a)) &&
+		open_number(c, x, &again, a) >= 0)
 		refuse(c, x, &d, a, open);
 	digits_free(&d);
 	digits_free(&again);
@@ -419,7 +419,7 @@ static void check_by_size(const ProvedCall *c, const Items *x, const Access *con
 	VEC(const Access *) some = {0};
 	UOp **cond = arena_alloc((n + 1) * sizeof *cond);
 	for (size_t i = 0; i < n; i++)
-		cond[i] = when(&p[i]);
+		cond[i] = i && p[i].cond == p[i - 1].cond ? cond[i - 1] : when(&p[i]);
 	for (size_t i = 0; i < n; i++) {
 		bool seen = false;
 		for (size_t k = 0; k < i && !seen; k++)

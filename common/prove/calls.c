@@ -67,7 +67,7 @@ static void check_param(const ProvedCall *c, const UOp *param)
 
 static void check_slots(const ProvedCall *c)
 {
-	Nodes all = kernel_nodes(c->kernel);
+	Nodes all = walk_kept(c->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_PARAM)
 			check_param(c, all.at[i]);
@@ -147,7 +147,7 @@ static void check_custom(Progress *p, const ProvedCall *c)
 
 static void check_outputs(const Progress *p, const Graph *g)
 {
-	Nodes all = walk(g->sink);
+	Nodes all = walk_kept(g->sink);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_BUFFER && buffer_is(all.at[i], "output") &&
 			starts_empty(all.at[i]) &&

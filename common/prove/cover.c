@@ -74,6 +74,15 @@ static bool idle(Known *k, UOp *cond, const Sum *rest)
 	return sum_holds(k, &at0);
 }
 
+/* Whether s has all the terms of t, as they are there. */
+static bool has_terms(const Sum *s, const Sum *t)
+{
+	for (int i = 0; i < t->n; i++)
+		if (sum_coef(s, t->t[i].m) != t->t[i].c)
+			return false;
+	return t->n && !t->k;
+}
+
 /* Takes the range whose coefficient is the stride out of rest, and multiplies the stride. */
 static bool take_range(Known *k, Sum *rest, Sum *stride, UOp *const *range, size_t n)
 {
@@ -82,8 +91,7 @@ static bool take_range(Known *k, Sum *rest, Sum *stride, UOp *const *range, size
 	for (size_t i = 0; i < n; i++) {
 		sum_const(&r, 0);
 		sum_term(&r, 1, range[i]);
-		if (!sum_mul(&t, stride, &r) || t.n != 1 ||
-			sum_coef(rest, t.t[0].m) != t.t[0].c)
+		if (!sum_mul(&t, stride, &r) || !has_terms(rest, &t))
 			continue;
 		sum_parts(k, range[i]->src[0], &size);
 		if (!sum_plus(rest, -1, &t) || !sum_mul(&t, stride, &size))
@@ -127,7 +135,7 @@ static bool find_around(Known *k, const Fill *f, size_t common, bool items, Arou
 		else
 			vec_push(&a->range, s);
 	}
-	Nodes all = common ? (Nodes){0} : kernel_nodes(kernel);
+	Nodes all = common ? (Nodes){0} : walk_kept(kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		bool loop = u->op == OP_RANGE && k->graph->level < LV_LOOPS;
@@ -139,13 +147,16 @@ static bool find_around(Known *k, const Fill *f, size_t common, bool items, Arou
 	return f->store->nsrc < 3;
 }
 
-/* a/b for a b of one term, where that is exact. */
 bool sum_divided(const Sum *a, const Sum *b, Sum *out)
 {
-	int64_t c = b->n ? b->t[0].c : b->k;
+	Sum low;
+	int64_t c;
 
+	if (b->n + !!b->k > 1)
+		return sum_divide(a, b, out, &low) && !low.n && !low.k;
+	c = b->n ? b->t[0].c : b->k;
 	sum_const(out, 0);
-	if (b->n + !!b->k != 1 || (b->n && a->k) || a->k % c)
+	if (!c || (b->n && a->k) || a->k % c)
 		return false;
 	out->k = a->k / c;
 	for (int i = 0; i < a->n; i++) {
@@ -156,19 +167,26 @@ bool sum_divided(const Sum *a, const Sum *b, Sum *out)
 	return true;
 }
 
+/* All of a range's coefficient in s. */
+static bool coefficient_of(const Sum *s, UOp *range, Sum *out)
+{
+	sum_const(out, 0);
+	for (int i = 0; i < s->n; i++) {
+		UOp *m = mono_div(s->t[i].m, range);
+		if (m && !sum_term(out, s->t[i].c, m))
+			return false;
+	}
+	return out->n || out->k;
+}
+
 /* The least coefficient of a range: places are that far apart. */
 static void find_step(const Sum *rest, UOp *const *range, size_t n, Sum *step)
 {
 	Sum all;
 
-	sum_const(step, 1);
 	for (size_t i = 0; i < n; i++)
-		for (int j = 0; j < rest->n; j++) {
-			UOp *m = mono_div(rest->t[j].m, range[i]);
-			sum_const(step, 0);
-			if (m && sum_term(step, rest->t[j].c, m) && sum_divided(rest, step, &all))
-				return;
-		}
+		if (coefficient_of(rest, range[i], step) && sum_divided(rest, step, &all))
+			return;
 	sum_const(step, 1);
 }
 

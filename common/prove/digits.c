@@ -180,16 +180,16 @@ static bool torn(const Digits *d, const Spots *s)
 /* The first weight at which nothing is torn; else, or when that takes too long, the very first. */
 static bool split(Digits *d, const Spots *s, bool *whole)
 {
-	Weights *w = xmalloc(sizeof *w);
+	Weights w = {0};
 	size_t leaves = d->leaf.n;
 	int first = -1;
 	Spots high, low;
 	Sum from;
-	find_weights(w, d, s);
+	find_weights(&w, d, s);
 	find_from(&from, d, s);
 	*whole = false;
-	for (int i = 0; i < w->n && !*whole && (first < 0 || d->tries < MOST_TRIES); i++) {
-		if (!split_at(s, &from, &w->w[i], &high, &low))
+	for (int i = 0; i < (int)w.n && !*whole && (first < 0 || d->tries < MOST_TRIES); i++) {
+		if (!split_at(s, &from, &w.at[i], &high, &low))
 			continue;
 		first = first < 0 ? i : first;
 		d->tries += i != first;
@@ -198,10 +198,10 @@ static bool split(Digits *d, const Spots *s, bool *whole)
 	}
 	if (first >= 0 && !*whole) {
 		d->leaf.n = leaves;
-		if (split_at(s, &from, &w->w[first], &high, &low))
+		if (split_at(s, &from, &w.at[first], &high, &low))
 			both_parts(d, &high, &low);
 	}
-	free(w);
+	vec_free(&w);
 	return first >= 0;
 }
 

@@ -73,10 +73,11 @@ UOp *spot_node(const Spots *s, size_t i);
 void size_and_mover(const Digits *d, UOp *m, UOp **size, UOp **mover);
 /* The sizes by which s multiplies a mover (1: none), as a sum. */
 bool coefficient(const Digits *d, const Sum *s, UOp *mover, Sum *out);
-/* The weights at which places may be split. */
+/* The weights at which places may be split: few, most of the time. */
 enum { MOST_WEIGHTS = 64 };
-typedef struct { int n; Sum w[MOST_WEIGHTS]; } Weights;
-/* Those of the first and the last place, the greatest first; then the distances between places. */
+typedef VEC(Sum) Weights;
+/* Adds those of the first and the last place, the greatest first; then the distances between
+ * places. */
 void find_weights(Weights *w, const Digits *d, const Spots *s);
 /* By how much all places are more than they have to be, as by the sizes of a border. */
 void find_from(Sum *from, const Digits *d, const Spots *s);

@@ -10,7 +10,7 @@ enum { FACTS = 64 };            /* more conditions than this are not looked at *
 
 void frame_open(Known *k)
 {
-	Frame f = {k->undo.n, k->fact.n, k->shown.n, k->wrapped.n, k->dead};
+	Frame f = {k->undo.n, k->fact.n, k->shown.n, k->wrapped.n, k->size_fact, k->dead};
 	vec_push(&k->frame, f);
 }
 
@@ -26,6 +26,7 @@ void frame_close(Known *k)
 	k->fact.n = f.facts;
 	k->shown.n = f.shown;
 	k->wrapped.n = f.wrapped;
+	k->size_fact = f.size_fact;
 	k->dead = f.dead;
 	/* notes that were made inside are no longer right, those made before are gone */
 	if (!same)
@@ -167,7 +168,7 @@ void assume_below(Known *k, UOp *a, UOp *b, int64_t less)
  * number. */
 static bool floor_sum(const Sum *u, const Sum *d, int64_t least, Sum *out)
 {
-	Sum rest = *u;
+	Sum rest;
 
 	sum_const(out, 0);
 	for (int i = 0; d->n == 0 && d->k && i < u->n; i++)
@@ -175,17 +176,7 @@ static bool floor_sum(const Sum *u, const Sum *d, int64_t least, Sum *out)
 			return false;
 	if (!d->n)
 		return d->k && add_ok(out->k, floordiv(u->k, d->k), &out->k);
-	for (int i = 0; i < u->n; i++) {
-		/* a term of which the first one of d is a part, times all of d */
-		UOp *m = mono_div(u->t[i].m, d->t[0].m);
-		int64_t c = m ? sum_coef(&rest, u->t[i].m) / d->t[0].c : 0;
-		Sum one, by;
-		sum_const(&one, 0);
-		if (c && (!sum_term(&one, c, m) || !sum_mul(&by, &one, d) ||
-			!sum_plus(&rest, -1, &by) || !sum_plus(out, 1, &one)))
-			return false;
-	}
-	if (rest.n || rest.k >= least)
+	if (!sum_divide(u, d, out, &rest) || rest.n || rest.k >= least)
 		return false;
 	return add_ok(out->k, -(rest.k < 0), &out->k);
 }
@@ -276,10 +267,11 @@ void assume_quotients(Known *k, UOp *u)
 			span_of(k, q->src[1]).lo <= 0)
 			continue;
 		of = quotient_of(k, q);
-		for (size_t f = 0; f < facts; f++) {
-			fact = k->fact.at[f];
-			assume_quotient(k, &of, &fact);
-		}
+		for (size_t f = 0; f < facts; f++)
+			if (shares_term(&of.x, &k->fact.at[f])) {
+				fact = k->fact.at[f];
+				assume_quotient(k, &of, &fact);
+			}
 		if (ranges_fact(k, &of.x, &fact))
 			assume_quotient(k, &of, &fact);
 	}
@@ -396,17 +388,27 @@ static void equal_sizes(Known *k, UOp *a, UOp *b)
 		vec_push(&k->equal, ((Equal){a, s}));
 }
 
+/* A size in a check; NULL when it is none. */
+static UOp *size_in_check(const Val *v)
+{
+	static ARENA Map known;
+	UOp *size = map_get(&known, PKEY(v));
+	const char *err;
+	if (!size && (size = size_from_val(v, &err)))
+		map_put(&known, PKEY(v), size);
+	return size;
+}
+
 /* The checks that run makes of sizes once it knows them. */
 void assume_checks(Known *k)
 {
 	const Val *rows = val_get(k->graph->meta, "checks");
-	const char *err;
 
 	for (size_t i = 0; rows && rows->kind == VAL_ARRAY && i < rows->n; i++) {
 		const Val *row = rows->a[i];
 		if (row->kind != VAL_ARRAY || row->n != 3)
 			continue;
-		UOp *a = size_from_val(row->a[1], &err), *b = size_from_val(row->a[2], &err);
+		UOp *a = size_in_check(row->a[1]), *b = size_in_check(row->a[2]);
 		if (!a || !b || (!val_is_str(row->a[0], "eq") && !val_is_str(row->a[0], "le")))
 			continue;
 		assume_below(k, a, b, 0);

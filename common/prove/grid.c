@@ -61,7 +61,7 @@ void prove_grid(const ProvedCall *c)
 		proved_before(c, "grid"))
 		return;
 	check_sizes(c);
-	Nodes all = kernel_nodes(c->kernel);
+	Nodes all = walk_kept(c->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_SPECIAL)
 			check_special(c, all.at[i]);
@@ -80,7 +80,7 @@ static bool declared(const Val *vars, const UOp *var)
 
 void check_vars(const Graph *g)
 {
-	Nodes all = walk(g->sink);
+	Nodes all = walk_kept(g->sink);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
 		if (u->op == OP_VAR && !declared(g->vars, u))

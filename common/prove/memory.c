@@ -120,7 +120,7 @@ static bool hold_all(Known *k, const Writes *w)
 /* Whether the kernel loads integers from what it stores to. */
 static void find_loads(Known *k)
 {
-	Nodes all = kernel_nodes(k->kernel);
+	Nodes all = walk_kept(k->kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		Held *h = all.at[i]->op == OP_LOAD ? held_of(k, all.at[i]->src[0]->src[0]) : NULL;
 		if (h)
@@ -394,7 +394,7 @@ static void find_writers(const Graph *g)
 	written_for = g;
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		const UOp *call = g->sink->src[i], *kernel = call_kernel(call);
-		Nodes all = kernel ? kernel_nodes((UOp *)kernel) : (Nodes){0};
+		Nodes all = kernel ? walk_kept((UOp *)kernel) : (Nodes){0};
 		for (uint32_t b = call->op == OP_CALL; !kernel && b < call->nsrc; b++)
 			add_writer(call->src[b], i);
 		for (size_t k = 0; k < all.n; k++) {
@@ -411,7 +411,7 @@ static void find_writers(const Graph *g)
 /* A sort's other buffer holds anything. */
 static bool is_scratch(const Known *k, const UOp *buffer)
 {
-	Nodes all = kernel_nodes(k->kernel);
+	Nodes all = walk_kept(k->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RSORT &&
 			k->call->src[1 + param_slot(all.at[i]->src[2]->src[0])] == buffer)

@@ -33,6 +33,7 @@ struct Numbers {
 	Map own;                /* loops with counters of their own, by statement + 1 */
 	Map state;              /* registers that are one cell, which holds all that was stored */
 	Map set[WORLDS];        /* node: its number + 1, as in the maps below */
+	bool sets[OP_COUNT];    /* ops of which there are some */
 	Map let[WORLDS];
 	Map cell[WORLDS];       /* cell: its place in `cells` */
 	Map written;            /* PARAMs of buffers that the kernel writes */
@@ -128,7 +129,12 @@ static uint64_t constant(const UOp *u)
 	return v < 0 ? number_sub(0, m % PRIME) : m % PRIME;
 }
 
-static uint64_t truth(bool b) { return constant(LEAF(OP_CONST, DT_BOOL, val_bool(b))); }
+static uint64_t truth(bool b)
+{
+	static ARENA const Val *is[2];
+	is[b] = is[b] ? is[b] : val_bool(b);
+	return number_mix(is[b]->hash, DT_BOOL);
+}
 
 static bool is_true(uint64_t x) { return x == truth(true); }
 
@@ -271,7 +277,6 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 {
 	uint64_t x;
 	switch (u->op) {
-	case OP_CONST: return constant(u);
 	case OP_VAR: return number_mix(u->id, 1);
 	case OP_RANGE: return number_mix(u->id, 2);
 	case OP_SPECIAL: return number_mix(u->id, 10 + w);
@@ -292,6 +297,8 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 static uint64_t value(Numbers *n, int w, UOp *u)
 {
 	uint64_t x;
+	if (u->op == OP_CONST)
+		return constant(u);
 	if (u->op == OP_RANGE && bound_here(n, u, &x))
 		return x;
 	if (u->id >= note.cap)
@@ -299,7 +306,8 @@ static uint64_t value(Numbers *n, int w, UOp *u)
 	Noted *known = &note.at[u->id];
 	if (known->round == note.round && known->scope == n->scope && u->op != OP_RANGE)
 		return known->number;
-	if ((!n->scope || u->op == OP_RANGE) && get(&n->set[w], PKEY(u), &x)) {
+	if (n->sets[u->op] && (!n->scope || u->op == OP_RANGE) &&
+		get(&n->set[w], PKEY(u), &x)) {
 		*known = (Noted){note.round, n->scope, x};
 		return x;
 	}
@@ -320,6 +328,7 @@ uint64_t number_of(Numbers *n, int world, UOp *u)
 void number_set(Numbers *n, int world, UOp *u, uint64_t number)
 {
 	put(&n->set[world], PKEY(u), number);
+	n->sets[u->op] = true;
 }
 
 void number_know(Numbers *n, UOp *u)

@@ -5,22 +5,34 @@
  *     IF(gidx0*128 + lidx0 < n)  LET(LOAD(INDEX(x, gidx0*128 + lidx0)))      x [n] */
 #include "prove/digits.h"
 #include "prove/places.h"
+#include <stddef.h>
 #include <stdlib.h>
 
 /* Where a node was visited, or stands: in a frame that may be closed by now. */
 typedef struct { uint32_t serial, depth, round; } Mark;
-/* Indices that are a base and a number, in the same loops and IFs and under the same gate. */
+/* What is around a place: a loop or a condition, and what is around that. Loops of one RANGE that
+ * follow one another are the same, and so are IFs, but where something loaded has a part in them:
+ * then it is the statement that counts. */
+typedef struct { uint32_t outer; uint64_t what; } Scope;
+/* Indices that are one sum of what moves, and sizes and a number, in the same scope and under the
+ * same gate. */
 typedef struct {
-	UOp *base, *size, *gate;
+	UOp *size, *gate;
+	const Sum *moves;
 	uint32_t scope;
-	int64_t least, most;
-	Mark tried;                     /* where the two ends were looked at */
+	int members;
+	Sum first, last;                /* the least sizes, and the greatest */
+	UOp *ends[2];                   /* the indices with these, where there are some */
+	uint32_t tried;                 /* the scope in which the two ends were looked at, from 1 */
 	bool held;                      /* and shown to be inside */
 } Row;
+typedef struct { UOp *index, *size, *gate; uint32_t scope; size_t row; } Member;
 typedef struct {
 	Known *k;
 	const ProvedCall *call;
 	VEC(uint32_t) open;             /* the serial numbers of the frames that are open */
+	VEC(uint32_t) scope;            /* those of what is around, a frame each */
+	VEC(uint32_t) path;             /* and of the loops and IFs alone */
 	uint32_t serial;
 	VEC(UOp *) conds;               /* of the IFs around; that the loops around are run */
 	VEC(size_t) held;               /* how many there were as each frame was opened */
@@ -33,8 +45,9 @@ typedef struct {
 static ARENA Known known;
 static ARENA VEC(PlacesShown) shown;
 static ARENA TABLE(Mark) visited, stands;
-static ARENA Map rows;                  /* of the kernel at hand: places in row, from 1 */
-static ARENA VEC(Row) row;
+/* of the kernel at hand; the maps lead to places in them, from 1 */
+static ARENA struct { VEC(Scope) at; Map known; } scopes;
+static ARENA struct { VEC(Row) at; Map known; VEC(Member) member; Map members; } rows;
 static ARENA Map proved;                /* kernels */
 static ARENA struct { bool any; } doubtful;     /* places that need a gate, and got none yet */
 
@@ -49,17 +62,37 @@ static Mark mark_here(const Walk *w, uint32_t round)
 	return (Mark){w->open.at[w->open.n - 1], w->open.n - 1, round};
 }
 
-static void enter(Walk *w)
+/* The scope of a RANGE or a condition, at a statement. */
+static uint32_t scope_within(uint32_t outer, UOp *u, uint32_t at)
+{
+	uint64_t what = moves_plainly(u) ? PKEY(u) : at + 1, key = hash_mix(what, outer);
+	uintptr_t before = (uintptr_t)map_get(&scopes.known, key);
+	const Scope *s = before ? &scopes.at.at[before - 1] : NULL;
+	if (s && s->outer == outer && s->what == what)
+		return (uint32_t)before;
+	vec_push(&scopes.at, ((Scope){outer, what}));
+	map_put(&scopes.known, key, (void *)(uintptr_t)scopes.at.n);
+	return (uint32_t)scopes.at.n;
+}
+
+static uint32_t scope_at(const Walk *w) { return w->scope.n ? w->scope.at[w->scope.n - 1] : 0; }
+
+static uint32_t path_at(const Walk *w) { return w->path.at[w->path.n - 1]; }
+
+/* u: the RANGE or the condition that is entered, NULL at the beginning. */
+static void enter(Walk *w, UOp *u)
 {
 	frame_open(w->k);
 	vec_push(&w->open, ++w->serial);
 	vec_push(&w->held, w->conds.n);
+	vec_push(&w->scope, u ? scope_within(scope_at(w), u, w->k->at) : 0);
 }
 
 static void leave(Walk *w)
 {
 	frame_close(w->k);
 	w->open.n--;
+	w->scope.n--;
 	w->conds.n = w->held.at[--w->held.n];
 }
 
@@ -73,6 +106,15 @@ static UOp *elements_of(const UOp *storage)
 	const char *err;
 	if (!size && (size = size_from_val(v, &err)))
 		map_put(&known, PKEY(v), size);
+	return size;
+}
+
+static UOp *elements_in(const Shape *shape)
+{
+	static ARENA Map known;
+	UOp *size = map_get(&known, PKEY(shape));
+	if (!size)
+		map_put(&known, PKEY(shape), size = shape_count(shape));
 	return size;
 }
 
@@ -220,115 +262,252 @@ UOp *place_size(const Graph *g, const UOp *index, int axis)
 	const UOp *storage = index->src[0];
 	if (storage->op == OP_DEFINE_REG || storage->op == OP_DEFINE_LOCAL)
 		return elements_of(storage);
-	return is_flat(g, index) ? shape_count(storage->shape) : storage->shape->dim[axis];
+	return is_flat(g, index) ? elements_in(storage->shape) : storage->shape->dim[axis];
 }
 
-
-/* index = base + number; false for one to which the algebra does not apply, or that depends on what
- * memory holds. */
-static bool base_and_number(UOp *index, UOp **base, int64_t *number)
+/* index = what moves + sizes; false for one that depends on what memory holds. */
+static bool moves_and_sizes(Known *k, UOp *index, Sum *moves, Sum *sizes)
 {
-	const int64_t far = (int64_t)1 << 61;
-	if (index->op != OP_ADD || index->dtype != DT_I64 || !ix_is_const(index->src[1], number)) {
-		*base = index;
-		*number = 0;
-	} else {
-		*base = index->src[0];
+	Sum all;
+	sum_parts(k, index, &all);
+	sum_const(moves, 0);
+	sum_const(sizes, all.k);
+	for (int i = 0; i < all.n; i++) {
+		if (!moves_plainly(all.t[i].m))
+			return false;
+		Sum *to = ix_fixed(all.t[i].m) ? sizes : moves;
+		to->t[to->n++] = all.t[i];
 	}
-	return (*base)->dtype == DT_I64 && *number < far && *number > -far && moves_plainly(*base);
+	return true;
 }
 
-/* Where a row is, or NULL for a place that has none. */
-static Row *find_row(UOp *base, UOp *size, UOp *gate, uint32_t scope, uint64_t *key)
+static bool same_sum(const Sum *a, const Sum *b)
 {
-	*key = hash_mix(hash_mix(PKEY(base), PKEY(size)), hash_mix(PKEY(gate), scope));
-	uintptr_t at = (uintptr_t)map_get(&rows, *key);
-	Row *r = at ? &row.at[at - 1] : NULL;
-	return r && r->base == base && r->size == size && r->gate == gate && r->scope == scope ?
-		r : NULL;
+	bool same = a->n == b->n;
+	for (int i = 0; i < a->n && same; i++)
+		same = sum_coef(b, a->t[i].m) == a->t[i].c;
+	return same;
 }
 
-static void add_to_row(const Graph *g, const Access *a, int axis, uint32_t scope)
+static size_t sum_bytes(const Sum *s) { return offsetof(Sum, t) + s->n * sizeof *s->t; }
+
+/* How much more b is than a, by numbers; false when that is beyond them. */
+static bool distance(Known *k, const Sum *a, const Sum *b, Span *out)
 {
-	UOp *base, *size = place_size(g, a->index, axis);
-	uint64_t key;
-	int64_t k;
-	if (!base_and_number(a->index->src[1 + axis], &base, &k) ||
-		(a->gate && !moves_plainly(a->gate)))
+	Wide least, most;
+	Sum d = *b;
+	if (!sum_plus(&d, -1, a))
+		return false;
+	*out = (Span){d.k, d.k};
+	for (int i = 0; i < d.n; i++) {
+		if (!term_end(k, &d.t[i], false, &least) || !term_end(k, &d.t[i], true, &most))
+			return false;
+		*out = (Span){out->lo + least, out->hi + most};
+	}
+	return true;
+}
+
+/* The row of what moves, from 1. */
+static size_t row_for(const Sum *moves, UOp *size, UOp *gate, uint32_t scope)
+{
+	uint64_t terms = 0, key = hash_mix(hash_mix(PKEY(size), PKEY(gate)), scope);
+	for (int i = 0; i < moves->n; i++)
+		terms += hash_mix(moves->t[i].m->id, (uint64_t)moves->t[i].c);
+	key = hash_mix(key, terms);
+	size_t at = (uintptr_t)map_get(&rows.known, key), bytes = sum_bytes(moves);
+	const Row *r = at ? &rows.at.at[at - 1] : NULL;
+	if (r && r->size == size && r->gate == gate && r->scope == scope &&
+		same_sum(r->moves, moves))
+		return at;
+	vec_push(&rows.at, ((Row){.size = size, .gate = gate, .scope = scope,
+		.moves = memcpy(arena_alloc(bytes), moves, bytes)}));
+	map_put(&rows.known, key, (void *)(uintptr_t)rows.at.n);
+	return rows.at.n;
+}
+
+static uint64_t member_key(UOp *index, UOp *size, UOp *gate, uint32_t scope)
+{
+	return hash_mix(hash_mix(PKEY(index), PKEY(size)), hash_mix(PKEY(gate), scope));
+}
+
+/* The row of an index, when it has others in it; else NULL. */
+static Row *row_of(UOp *index, UOp *size, UOp *gate, uint32_t scope)
+{
+	uintptr_t at = (uintptr_t)map_get(&rows.members, member_key(index, size, gate, scope));
+	const Member *m = at ? &rows.member.at[at - 1] : NULL;
+	bool same = m && m->index == index && m->size == size && m->gate == gate &&
+		m->scope == scope;
+	return same ? &rows.at.at[m->row - 1] : NULL;
+}
+
+/* Makes an end of a row reach to these sizes: the least (or the greatest) coefficient of each,
+ * which is an end, as no size is negative. */
+static bool reach_end(Sum *end, const Sum *sizes, bool greatest)
+{
+	Sum all = *end;
+	for (int i = 0; i < sizes->n; i++) {
+		int64_t c = sizes->t[i].c, was = sum_coef(end, sizes->t[i].m);
+		if (greatest == (c > was) && c != was && !sum_term(&all, c - was, sizes->t[i].m))
+			return false;
+	}
+	for (int i = 0; i < end->n; i++) {
+		int64_t c = sum_coef(sizes, end->t[i].m), was = end->t[i].c;
+		if (!c && greatest == (was < 0) && !sum_term(&all, -was, end->t[i].m))
+			return false;
+	}
+	if (greatest == (sizes->k > all.k))
+		all.k = sizes->k;
+	*end = all;
+	return true;
+}
+
+static bool none_negative(Known *k, const Sum *sizes)
+{
+	for (int i = 0; i < sizes->n; i++)
+		if (span_of(k, sizes->t[i].m).lo < 0 || !span_exact(k, sizes->t[i].m) ||
+			sizes->t[i].c > INT32_MAX || sizes->t[i].c < -INT32_MAX)
+			return false;
+	return sizes->k < INT64_MAX / 4 && sizes->k > -INT64_MAX / 4;
+}
+
+/* Makes a row reach to an index; false for sizes of which that is not known. */
+static bool reach(Known *k, Row *r, UOp *index, const Sum *sizes)
+{
+	Sum first = r->members ? r->first : *sizes, last = r->members ? r->last : *sizes;
+	if (!none_negative(k, sizes) || !reach_end(&first, sizes, false) ||
+		!reach_end(&last, sizes, true))
+		return false;
+	bool before = r->members && same_sum(&first, &r->first) && first.k == r->first.k;
+	bool after = r->members && same_sum(&last, &r->last) && last.k == r->last.k;
+	if (!before)
+		r->ends[0] = same_sum(&first, sizes) && first.k == sizes->k ? index : NULL;
+	if (!after)
+		r->ends[1] = same_sum(&last, sizes) && last.k == sizes->k ? index : NULL;
+	r->first = first;
+	r->last = last;
+	r->tried = before && after ? r->tried : 0;
+	r->members++;
+	return true;
+}
+
+static void add_to_row(Known *k, UOp *index, UOp *size, UOp *gate, uint32_t scope)
+{
+	Sum moves, sizes;
+	Row *r = row_of(index, size, gate, scope);
+	if (r)
+		r->members++;
+	if (r || !moves_plainly(index) || (gate && !moves_plainly(gate)) ||
+		within_numbers(k, index, size) || !moves_and_sizes(k, index, &moves, &sizes))
 		return;
-	Row *r = find_row(base, size, a->gate, scope, &key);
-	if (!r) {
-		vec_push(&row, ((Row){base, size, a->gate, scope, k, k, {0}, false}));
-		r = &row.at[row.n - 1];
-		map_put(&rows, key, (void *)(uintptr_t)row.n);
-	}
-	r->least = k < r->least ? k : r->least;
-	r->most = k > r->most ? k : r->most;
-}
-
-/* The statement, from 1, that begins what is around. */
-static uint32_t scope_at(const Known *k)
-{
-	return k->path.n ? k->path.at[k->path.n - 1] + 1 : 0;
+	size_t at = row_for(&moves, size, gate, scope);
+	if (!reach(k, &rows.at.at[at - 1], index, &sizes))
+		return;
+	vec_push(&rows.member, ((Member){index, size, gate, scope, at}));
+	map_put(&rows.members, member_key(index, size, gate, scope),
+		(void *)(uintptr_t)rows.member.n);
 }
 
 /* Finds the rows of a kernel. */
-static void find_rows(const ProvedCall *c)
+static void find_rows(const Walk *w)
 {
+	const ProvedCall *c = w->call;
 	Accesses all = kernel_accesses(c->kernel);
 	VEC(uint32_t) open = {0};
 	size_t next = 0;
-	map_free(&rows);
-	row.n = 0;
+	vec_push(&open, 0);
 	for (uint32_t i = 0; i < c->kernel->nsrc; i++) {
-		Op op = c->kernel->src[i]->op;
-		open.n -= open.n && (op == OP_ENDRANGE || op == OP_ENDIF);
+		UOp *s = c->kernel->src[i];
+		open.n -= s->op == OP_ENDRANGE || s->op == OP_ENDIF;
+		uint32_t scope = open.at[open.n - 1];
 		for (; next < all.n && all.at[next].at == i; next++)
-			for (uint32_t axis = 0; axis + 1 < all.at[next].index->nsrc; axis++)
-				if (place_axes(c->graph, all.at[next].index) > (int)axis)
-					add_to_row(c->graph, &all.at[next], axis,
-						open.n ? open.at[open.n - 1] : 0);
-		if (op == OP_RANGE || op == OP_IF)
-			vec_push(&open, i + 1);
+			for (int axis = 0; axis < place_axes(c->graph, all.at[next].index); axis++)
+				if (axis + 1 < (int)all.at[next].index->nsrc)
+					add_to_row(w->k, all.at[next].index->src[1 + axis],
+						place_size(c->graph, all.at[next].index, axis),
+						all.at[next].gate, scope);
+		if (s->op == OP_RANGE || s->op == OP_IF)
+			vec_push(&open, scope_within(scope, s->op == OP_IF ? s->src[0] : s, i));
 	}
 	vec_free(&open);
 }
 
-/* The row of an index, when it has others in it. */
-static Row *row_of(const Walk *w, UOp *e, UOp *size, UOp *gate)
+static void forget_rows(void)
 {
-	UOp *base;
-	uint64_t key;
-	int64_t k;
-	if (!base_and_number(e, &base, &k))
-		return NULL;
-	Row *r = find_row(base, size, gate, scope_at(w->k), &key);
-	return r && r->least < r->most && r->least <= k && k <= r->most ? r : NULL;
+	map_free(&scopes.known);
+	map_free(&rows.known);
+	map_free(&rows.members);
+	scopes.at.n = rows.at.n = rows.member.n = 0;
 }
 
-static bool was_tried(const Walk *w, const Row *r)
+/* Whether a row is inside as a sum: it begins at 0 or later, and ends before the size. */
+static bool sum_within(Known *k, const Row *r)
 {
-	return r->tried.round && r->tried.depth < w->open.n &&
-		w->open.at[r->tried.depth] == r->tried.serial;
+	Sum least = r->first, most;
+
+	sum_parts(k, r->size, &most);
+	return sum_plus(&least, 1, r->moves) && sum_plus(&most, -1, r->moves) &&
+		sum_plus(&most, -1, &r->last) && add_ok(most.k, -1, &most.k) &&
+		sum_holds(k, &least) && sum_holds(k, &most);
 }
 
-static UOp *in_row(const Row *r, int64_t k)
+/* The same, by its ends as values: modulo 2^64 the others are as far from them as their sizes. */
+static bool ends_inside(Known *k, const Row *r)
 {
-	return k ? NODE(OP_ADD, DT_I64, VNIL, r->base, ix_const(k)) : r->base;
+	Span far;
+	return r->ends[0] && r->ends[1] && distance(k, &r->first, &r->last, &far) &&
+		far.hi < (Wide)1 << 62 &&
+		within(k, r->ends[1], r->size) && within(k, r->ends[0], r->size);
 }
 
-/* Whether the ends of a row are inside, and so all that is between them: modulo 2^64 the last one
- * is as far from the first one as their numbers are. */
+/* Whether the ends of a row are inside, and so all that is between them. What was seen in the scope
+ * itself holds under more conditions too. */
 static bool ends_within(Walk *w, Row *r)
 {
-	if (!r)
-		return false;
-	if (!was_tried(w, r)) {
-		r->tried = mark_here(w, 1);
-		r->held = within(w->k, in_row(r, r->most), r->size) &&
-			within(w->k, in_row(r, r->least), r->size);
+	if (r->tried != r->scope + 1 && r->tried != scope_at(w) + 1) {
+		r->tried = scope_at(w) + 1;
+		r->held = sum_within(w->k, r) || ends_inside(w->k, r);
 	}
 	return r->held;
+}
+
+static bool was_held(const Walk *w, const Row *r)
+{
+	return r->held && (r->tried == r->scope + 1 || r->tried == scope_at(w) + 1);
+}
+
+/* Adds to a row of loaded indices those that follow, as they are now, so that its ends are known
+ * before the first one is looked at. */
+static void look_ahead(Walk *w, size_t at, UOp *size, UOp *gate)
+{
+	enum { AHEAD = 64 };
+	Accesses all = kernel_accesses(w->call->kernel);
+	Sum moves, sizes;
+	int seen = 0;
+	for (size_t i = 0; i < all.n && seen < AHEAD; i++) {
+		const Access *a = &all.at[i];
+		if (a->at < w->k->at || a->gate != gate || a->index->nsrc != 2 ||
+			moves_plainly(a->index->src[1]) ||
+			place_size(w->call->graph, a->index, 0) != size)
+			continue;
+		seen++;
+		if (moves_and_sizes(w->k, a->index->src[1], &moves, &sizes) &&
+			row_for(&moves, size, gate, path_at(w)) == at)
+			reach(w->k, &rows.at.at[at - 1], a->index->src[1], &sizes);
+	}
+}
+
+/* The row of an index that is loaded from where one sum was stored; else NULL. */
+static Row *loaded_row(Walk *w, UOp *index, UOp *size, UOp *gate)
+{
+	Sum moves, sizes;
+	if (moves_plainly(index) || (gate && !moves_plainly(gate)) ||
+		!moves_and_sizes(w->k, index, &moves, &sizes))
+		return NULL;
+	size_t at = row_for(&moves, size, gate, path_at(w));
+	Row *r = &rows.at.at[at - 1];
+	if (!r->members)
+		look_ahead(w, at, size, gate);
+	return reach(w->k, r = &rows.at.at[at - 1], index, &sizes) ? r : NULL;
 }
 
 static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *gate)
@@ -339,8 +518,8 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 		w->shown.bounds++;
 		return;
 	}
-	Row *row = row_of(w, e, size, gate);
-	if (row && was_tried(w, row) && row->held) {
+	Row *row = row_of(e, size, gate, path_at(w));
+	if (row && was_held(w, row)) {
 		w->shown.symbols++;
 		return;
 	}
@@ -355,7 +534,9 @@ static void check_axis(Walk *w, UOp *index, int axis, UOp *e, UOp *size, UOp *ga
 	} else {
 		assume_loads(k, e);
 		assume_quotients(k, e);
-		if (!ends_within(w, row) && !within(k, e, size) &&
+		row = row ? row : loaded_row(w, e, size, gate);
+		bool several = row && row->members > 1;
+		if (!(several && ends_within(w, row)) && !within(k, e, size) &&
 			(!gate || !within_chosen(k, e, size, gate)))
 			outside(w, index, axis, e, size, gate);
 		w->shown.symbols++;
@@ -456,7 +637,7 @@ static void enter_loop(Walk *w, UOp *range)
 {
 	evaluate(w, range->src[0], true);
 	check_range(w, range);
-	enter(w);
+	enter(w, range);
 	w->k->dead |= span_empty(span_of(w->k, range));
 	if (range->src[0]->op == OP_CONST)
 		return;
@@ -468,7 +649,7 @@ static void enter_loop(Walk *w, UOp *range)
 static void enter_if(Walk *w, UOp *cond)
 {
 	evaluate(w, cond, true);
-	enter(w);
+	enter(w, cond);
 	if (!value_loads(w->k, cond)) {
 		assume(w->k, cond, true);
 		facts_settle(w->k);
@@ -517,14 +698,18 @@ static void check_statements(Walk *w)
 		w->k->at = i;
 		if (s->op == OP_LET)
 			map_put(&w->k->lets, s->id + 1, (void *)(uintptr_t)(i + 1));
-		if (s->op == OP_ENDRANGE || s->op == OP_ENDIF)
+		if (s->op == OP_ENDRANGE || s->op == OP_ENDIF) {
 			w->k->path.n--;
+			w->path.n--;
+		}
 		if (s->op == OP_LET && is_marked(w, s, stands.at, stands.round))
 			prove_fault(w->call, "LET %%%zu stands twice",
 				node_number(w->call->graph, s));
 		check_statement(w, s);
-		if (s->op == OP_RANGE || s->op == OP_IF)
+		if (s->op == OP_RANGE || s->op == OP_IF) {
 			vec_push(&w->k->path, i);
+			vec_push(&w->path, scope_at(w));
+		}
 	}
 }
 
@@ -538,6 +723,8 @@ void places_again(const VarEnv *sizes)
 static void forget_walk(Walk *w)
 {
 	vec_free(&w->open);
+	vec_free(&w->scope);
+	vec_free(&w->path);
 	vec_free(&w->held);
 	vec_free(&w->conds);
 }
@@ -551,9 +738,12 @@ static void check_kernel(Walk *w)
 	table_round(&visited);
 	table_round(&stands);
 	known_begin(w->k, c->graph, c->number);
-	find_rows(c);
-	enter(w);
+	w->path.n = 0;
+	vec_push(&w->path, 0);
+	enter(w, NULL);
 	assume_checks(w->k);
+	forget_rows();
+	find_rows(w);
 	if (c->graph->level >= LV_LOOPS)
 		check_statements(w);
 	else

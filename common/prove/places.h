@@ -21,12 +21,22 @@ typedef struct { Wide lo, hi; } Span;   /* inclusive; lo > hi: there is no value
 typedef struct { uint64_t lo, hi; uint32_t state; uint32_t slot : 31, exact : 1; } SpanNote;
 typedef struct { UOp *u; Span span; } Narrowed;
 typedef struct { UOp *u; uint32_t slot; Span was; } Undo;
-typedef struct { size_t undos, facts, shown, wrapped; bool dead; } Frame;
+/* What is known of sizes: of u, and before that. The same is one node. */
+typedef struct SizeFact SizeFact;
+struct SizeFact { const SizeFact *before; UOp *u; Span span; };
+typedef struct {
+	size_t undos, facts, shown, wrapped;
+	const SizeFact *size_fact;
+	bool dead;
+} Frame;
 
 typedef struct { uint32_t round; bool loads; } LoadNote;
 typedef struct { UOp *u; Sum to; } Equal;
 typedef struct { UOp *u; Sum sum; } Wrapped;
 typedef struct { UOp *a, *b; NodeList gates; } Twins;
+typedef VEC(Sum) Sums;
+/* Claims that were not proved, by what is known: the state of the spans, the statement, facts. */
+typedef struct { uint32_t state, at; size_t facts; Sums sum; } Missed;
 /* A STORE that was passed, and what was around it. */
 typedef struct { UOp *store; size_t depth; const uint32_t *path; } Fill;
 
@@ -39,6 +49,7 @@ typedef struct Known {
 	UOp *call, *kernel;
 	const VarEnv *sizes;            /* the sizes, when they are known; else NULL */
 	uint32_t state;                 /* changes with whatever spans depend on */
+	const SizeFact *size_fact;      /* all that sizes were narrowed to */
 	TABLE(SpanNote) note;
 	VEC(Narrowed) narrowed;
 	TABLE(LoadNote) loads;
@@ -47,7 +58,8 @@ typedef struct Known {
 	VEC(Twins) twin;
 	VEC(Undo) undo;
 	VEC(Sum) fact;                  /* each is >= 0 */
-	VEC(Sum) shown;                 /* claims that were proved */
+	Sums shown;                     /* claims that were proved */
+	Missed missed;                  /* and some that were not */
 	VEC(Wrapped) wrapped;           /* u is this sum, modulo 2^64 */
 	VEC(Equal) equal;               /* sizes that are others, by the checks of the document */
 	VEC(Frame) frame;
@@ -158,8 +170,11 @@ typedef struct { Sum base, step, count; } Cover;
 /* Whether the STORE, in the loops around it beyond the first `common`, writes such places, all of
  * them before what follows those loops; by this item, or (`items`) by all of them. */
 bool store_covers(Known *k, const Fill *f, size_t common, bool items, Cover *c);
-/* a/b for a b of one term, where that is exact; else false. */
+/* a/b, where that is exact; else false. */
 bool sum_divided(const Sum *a, const Sum *b, Sum *out);
+/* spots.c: s = w * *high + *low, with the terms that w divides in *high: division of polynomials. A
+ * number in s stays in *low. */
+bool sum_divide(const Sum *s, const Sum *w, Sum *high, Sum *low);
 /* The place of an INDEX as one sum, row-major. */
 bool place_sum(Known *k, const UOp *index, Sum *out);
 

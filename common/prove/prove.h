@@ -49,8 +49,6 @@ typedef struct {
 
 /* The KERNEL that a CALL runs, also as a PROGRAM; else NULL. */
 UOp *call_kernel(const UOp *call);
-/* accesses.c: what a kernel reaches, sources first; walked once */
-Nodes kernel_nodes(UOp *kernel);
 /* Dies with MALFORMED and "K3 r_64_48: message". */
 _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

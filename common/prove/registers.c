@@ -23,8 +23,9 @@ typedef struct {
 	VEC(UOp *) block;       /* open RANGEs and IFs */
 	VEC(UOp *) named;       /* what stands for something, and a NULL for each open block */
 	VEC(UOp *) stack;
-	TABLE(uint32_t) seen;
 } Checker;
+
+static ARENA TABLE(uint32_t) seen;      /* in the statement at hand */
 
 /* ---- places in registers */
 
@@ -296,9 +297,9 @@ static void check_value(Checker *x, UOp *u)
 {
 	for (vec_push(&x->stack, u); x->stack.n; ) {
 		UOp *v = x->stack.at[--x->stack.n];
-		if (x->seen.at[v->id] == x->seen.round)
+		if (seen.at[v->id] == seen.round)
 			continue;
-		x->seen.at[v->id] = x->seen.round;
+		seen.at[v->id] = seen.round;
 		if (is_name(v) && !stands(x, v))
 			prove_fault(x->call, "%s is used where it does not stand for anything",
 				v->op == OP_RANGE ? index_text(v) : op_name(v->op));
@@ -333,7 +334,7 @@ static void close_names(Checker *x)
 
 static void statement(Checker *x, UOp *s)
 {
-	table_round(&x->seen);
+	table_round(&seen);
 	if (s->op == OP_RANGE || s->op == OP_IF) {
 		check_value(x, s->src[0]);
 		vec_push(&x->block, s);
@@ -373,5 +374,4 @@ void prove_registers(const ProvedCall *c)
 	vec_free(&x.block);
 	vec_free(&x.named);
 	vec_free(&x.stack);
-	table_free(&x.seen);
 }

@@ -278,7 +278,7 @@ static void know_terms(Numbers *n, UOp *u)
 
 static void set_counters(Numbers *n, Same *s, const Shared *solve, int world)
 {
-	Nodes all = kernel_nodes(s->call->kernel);
+	Nodes all = walk_kept(s->call->kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		int lane = -1;
@@ -298,7 +298,7 @@ static void set_counters(Numbers *n, Same *s, const Shared *solve, int world)
  * others are the same tile in both. */
 static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
 {
-	Nodes all = kernel_nodes(s->call->kernel);
+	Nodes all = walk_kept(s->call->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_FLOORMOD)
 			digits_know(s->d, all.at[i]);
@@ -466,7 +466,7 @@ static void find_around(Same *s)
 	UOp *kernel = s->call->kernel;
 	VEC(UOp *) open = {0};
 	size_t next = 0;
-	Nodes all = kernel_nodes(kernel);
+	Nodes all = walk_kept(kernel);
 	for (size_t i = 0; s->d->schedule && i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE && strcmp(range_kind(all.at[i]), "reduce"))
 			vec_push(&s->around, all.at[i]);
@@ -552,7 +552,7 @@ static bool clamped(Same *s)
  * what a prepared buffer holds is not looked at. */
 static bool numbers_may_differ(const Same *s)
 {
-	Nodes all = kernel_nodes(s->call->kernel);
+	Nodes all = walk_kept(s->call->kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		bool index = u->nsrc == 2 && u->src[0]->dtype == DT_I64;

@@ -11,7 +11,7 @@ static ARENA uint32_t states;   /* counts them, over all kernels */
 
 static void find_stored(Known *k)
 {
-	Nodes all = k->kernel ? kernel_nodes(k->kernel) : (Nodes){0};
+	Nodes all = k->kernel ? walk_kept(k->kernel) : (Nodes){0};
 	k->stored.n = 0;
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
@@ -25,17 +25,18 @@ static void find_stored(Known *k)
 /* An integer with the gates of its LOADs left out; NULL when it has none. */
 static UOp *ungated(const Map *open, UOp *u)
 {
-	bool gated = u->op == OP_LOAD && u->nsrc > 1;
+	bool gated = u->op == OP_LOAD && u->nsrc > 1, changed = gated;
 	NodeList src = {0};
 	UOp *made = NULL;
-	bool changed = gated;
+	for (uint32_t i = 0; i < u->nsrc - gated && !changed; i++)
+		changed = map_get(open, PKEY(u->src[i])) != NULL;
+	if (!changed)
+		return NULL;
 	for (uint32_t i = 0; i < u->nsrc - gated; i++) {
 		UOp *s = map_get(open, PKEY(u->src[i]));
 		vec_push(&src, s ? s : u->src[i]);
-		changed |= s != NULL;
 	}
-	if (changed)
-		made = node_like(u, src.n, src.at, u->arg);
+	made = node_like(u, src.n, src.at, u->arg);
 	vec_free(&src);
 	return made;
 }
@@ -52,7 +53,7 @@ static void gates_of(UOp *load, NodeList *out)
 
 static void find_twins(Known *k)
 {
-	Nodes all = k->kernel ? kernel_nodes(k->kernel) : (Nodes){0};
+	Nodes all = k->kernel ? walk_kept(k->kernel) : (Nodes){0};
 	Map seen = {0}, open = {0};
 	for (size_t i = 0; i < k->twin.n; i++)
 		vec_free(&k->twin.at[i].gates);
@@ -91,6 +92,7 @@ void known_begin(Known *k, const Graph *g, uint32_t number)
 	k->narrowed.n = k->undo.n = k->shown.n = k->wrapped.n = k->fact.n = k->equal.n = 0;
 	k->frame.n = k->path.n = k->fill.n = 0;
 	k->asked = k->dead = k->looked = k->belows = false;
+	k->size_fact = NULL;
 	k->plain = k->kernel && memory_plain(k->kernel);
 	map_free(&k->held);
 	map_free(&k->lets);
@@ -426,13 +428,13 @@ static void derive_note(Known *k, UOp *u)
 	note_span(k, u, meet(r, narrowed_span(k, u)), exact);
 }
 
-static SpanNote *learn(Known *k, UOp *u)
+/* Notes u and what it is computed from. What memory holds may ask for others on the way. */
+static SpanNote *learn_new(Known *k, UOp *u)
 {
-	VEC(UOp *) todo = {0};
+	static ARENA VEC(UOp *) todo;
+	size_t outer = todo.n;
 
-	if (note_at(k, u)->state == k->state)
-		return note_at(k, u);
-	for (vec_push(&todo, u); todo.n; ) {
+	for (vec_push(&todo, u); todo.n > outer; ) {
 		UOp *v = todo.at[todo.n - 1];
 		size_t was = todo.n;
 		for (uint32_t i = 0; looks_in(v) && i < v->nsrc; i++)
@@ -444,8 +446,13 @@ static SpanNote *learn(Known *k, UOp *u)
 		if (note_at(k, v)->state != k->state)
 			derive_note(k, v);
 	}
-	vec_free(&todo);
 	return note_at(k, u);
+}
+
+static inline SpanNote *learn(Known *k, UOp *u)
+{
+	SpanNote *n = note_at(k, u);
+	return n->state == k->state ? n : learn_new(k, u);
 }
 
 Span span_of(Known *k, UOp *u)
@@ -467,6 +474,21 @@ static bool keeps(const UOp *u)
 	return to.lo <= from.lo && from.hi <= to.hi;
 }
 
+/* Notes that a size was narrowed. */
+static const SizeFact *size_narrowed(const SizeFact *before, UOp *u, Span s)
+{
+	static ARENA Map known;
+	uint64_t key = hash_mix(hash_mix(PKEY(before), u->id), hash_mix((uint64_t)s.lo,
+		(uint64_t)s.hi));
+	SizeFact *f = map_get(&known, key);
+	if (f && f->before == before && f->u == u && f->span.lo == s.lo && f->span.hi == s.hi)
+		return f;
+	f = arena_alloc(sizeof *f);
+	*f = (SizeFact){before, u, s};
+	map_put(&known, key, f);
+	return f;
+}
+
 void span_narrow(Known *k, UOp *u, Span s)
 {
 	if (keeps(u))
@@ -482,6 +504,8 @@ void span_narrow(Known *k, UOp *u, Span s)
 	}
 	vec_push(&k->undo, ((Undo){u, slot, now}));
 	k->narrowed.at[slot - 1].span = next;
+	if (ix_fixed(u))
+		k->size_fact = size_narrowed(k->size_fact, u, next);
 }
 
 /* Whether a LOAD gives the same each time: nothing that the kernel stores goes there. */

@@ -6,6 +6,7 @@
  * places. A sum is divided once, whatever is added to it; what is left is within a weight if it is
  * with the least and the greatest number. */
 #include "prove/digits.h"
+#include "prove/places.h"
 #include <stdlib.h>
 
 /* ---- sums: each term is a coefficient, sizes and what moves */
@@ -59,9 +60,7 @@ static Term leading(const Sum *s)
 	return most;
 }
 
-/* s = w * *high + *low, with the terms that w divides in *high: division of polynomials. A number
- * in s stays in *low. */
-static bool divided(const Sum *s, const Sum *w, Sum *high, Sum *low)
+bool sum_divide(const Sum *s, const Sum *w, Sum *high, Sum *low)
 {
 	const Term by = leading(w);
 	sum_const(high, 0);
@@ -256,7 +255,7 @@ static bool cut_bases(const Spots *s, Sum *sum, const Sum *w, UOp *plus, Cut *cu
 		Sum h, l;
 		cut[b].k = sum[b].k;
 		sum[b].k = 0;
-		fits = divided(&sum[b], w, &h, &l) && (!plus || sum_term(&h, 1, plus)) &&
+		fits = sum_divide(&sum[b], w, &h, &l) && (!plus || sum_term(&h, 1, plus)) &&
 			base_of(high, &seen[0], &h, &cut[b].high, &cut[b].more[0]) &&
 			base_of(low, &seen[1], &l, &cut[b].low, &cut[b].more[1]);
 	}
@@ -402,10 +401,10 @@ static void add_weight(Weights *x, const Sum *w)
 	if (x->n == MOST_WEIGHTS || !most.c || !sum_plus(&s, most.c < 0 ? -1 : 1, w) ||
 		(!s.n && s.k <= 1))
 		return;
-	for (int i = 0; i < x->n; i++)
-		if (same_sum(&x->w[i], &s))
+	for (size_t i = 0; i < x->n; i++)
+		if (same_sum(&x->at[i], &s))
 			return;
-	x->w[x->n++] = s;
+	vec_push(x, s);
 }
 
 static int by_weight(const void *a, const void *b)
@@ -488,11 +487,12 @@ static void distances(Weights *x, const Digits *d, const Spots *s)
 	f = far_from(s, d, least_number(s, d, &least) ? least : 0);
 	sum_const(&far, step);
 	add_weight(x, &far);
-	int from = x->n;
+	size_t from = x->n;
 	for (size_t i = 0; i < s->n && x->n < MOST_WEIGHTS; i++)
 		if (distance(&f, i, &far))
 			add_weight(x, &far);
-	qsort(x->w + from, x->n - from, sizeof *x->w, by_weight_up);
+	if (x->n > from)
+		qsort(x->at + from, x->n - from, sizeof *x->at, by_weight_up);
 }
 
 void find_from(Sum *from, const Digits *d, const Spots *s)
@@ -507,9 +507,9 @@ void find_from(Sum *from, const Digits *d, const Spots *s)
 
 void find_weights(Weights *w, const Digits *d, const Spots *s)
 {
-	w->n = 0;
 	coefficients(w, d, &s->base[s->of[0]].sum);
 	coefficients(w, d, &s->base[s->of[s->n - 1]].sum);
-	qsort(w->w, w->n, sizeof *w->w, by_weight);
+	if (w->n)
+		qsort(w->at, w->n, sizeof *w->at, by_weight);
 	distances(w, d, s);
 }

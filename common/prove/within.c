@@ -64,11 +64,17 @@ static int64_t times_in(UOp *u, UOp *x)
 
 /* Whether u < below follows from x < y: below - 1 - u >= n*(y - 1 - x) for an n > 0. A gate that
  * was divided by what all its terms share is a part of what it was made for. */
+static bool implied_times(int64_t n, UOp *u, UOp *below, UOp *x, UOp *y)
+{
+	UOp *by = ix_const(n), *one = ix_const(1);
+	return ix_prove_le(ix_add(u, ix_mul(by, ix_sub(y, one))),
+		ix_add(ix_sub(below, one), ix_mul(by, x)));
+}
+
 static bool implied(UOp *u, UOp *below, UOp *x, UOp *y)
 {
-	UOp *n = ix_const(times_in(u, x)), *one = ix_const(1);
-	return ix_prove_le(ix_add(u, ix_mul(n, ix_sub(y, one))),
-		ix_add(ix_sub(below, one), ix_mul(n, x)));
+	int64_t n = times_in(u, x), m = times_in(below, y);
+	return implied_times(n, u, below, x, y) || (m != n && implied_times(m, u, below, x, y));
 }
 
 /* A term c*MIN(a, b) of u with c > 0, or NULL. */

@@ -67,7 +67,7 @@ uint64_t call_writes(const UOp *call)
 {
 	const UOp *kernel = call->src[0]->op == OP_PROGRAM ? call->src[0]->src[0] : call->src[0];
 	uint64_t slots = kernel->op == OP_CUSTOM;
-	Nodes all = walk(call->src[0]);
+	Nodes all = walk_kept(call->src[0]);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
 		if (u->op != OP_STORE || u->src[0]->op != OP_INDEX ||
