@@ -630,6 +630,8 @@ static const char *choose(Plan *p, const KernelUse *use, const Facts *f, const F
 	Tiling t = {.p = p, .f = f, .k = k, .v = -1, .once = use->once};
 	if (!target->vector)
 		return "a target without vectors";
+	if (f->sort && !f->in_place)
+		choose_items(&t, p->norder);
 	if (f->sort || f->serial & ~f->scanned || (f->serial && f->in_place))
 		return f->sort ? "a sort" : "places that are written in order";
 	if (is_quick(use, f, k)) {
