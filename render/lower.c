@@ -58,6 +58,7 @@ static const Pass passes[] = {
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},
 	{"slices", lower_slices, "calls that share slices become one", .optional = true},
+	{"brief", lower_brief, "mark what a compiler need not optimise", .optional = true},
 	{0},
 };
 

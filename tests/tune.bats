@@ -154,7 +154,7 @@ exec "$real" "$@"'
 
 @test "tune: an interrupt writes what was found" {
 	small
-	env --default-signal=INT "$BIN/tune" --lap 0.01 --seconds 100 --db t.db small.mp -o tuned.mp &
+	env --default-signal=INT "$BIN/tune" --lap 0.3 --seconds 100 --db t.db small.mp -o tuned.mp &
 	local tune=$!
 	sleep 3
 	kill -INT "$tune"

@@ -129,6 +129,12 @@ static bool chunk_fits(const Plan *p, const Facts *f, int r)
 		(least_size(f, r) + size - 1) / size >= p->chunk[r];
 }
 
+/* May items run the loops around what is in order? The rows of a sort are apart. */
+static bool items_apart(const Facts *f)
+{
+	return f->sort ? !f->in_place : !serial_but_scans(f);
+}
+
 /* The grid's loops have no tails. */
 static bool grid_fits(const Plan *p, const Facts *f)
 {
@@ -139,7 +145,7 @@ static bool grid_fits(const Plan *p, const Facts *f)
 			return false;
 	}
 	if (p->grid > p->norder + chunks ||
-		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || serial_but_scans(f))))
+		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || !items_apart(f))))
 		return false;
 	for (int i = 0; i < p->grid - chunks; i++) {
 		int r = p->order[i];

@@ -93,7 +93,7 @@ static UOp *kernel_actions(const KernelUse *use)
 		stage_choose(&l, &plan);
 	}
 	if (!target->gpu)
-		rule = choose_tiles(&plan, &l.facts, &k);
+		rule = choose_tiles(&plan, use, &l.facts, &k);
 	explain(l.facts.kernel, "because of %s", rule);
 	tell(&plan, &l.facts);
 	kernel = node_like(kernel, kernel->nsrc, kernel->src, plan_write(&plan, &l.facts));

@@ -5,7 +5,7 @@
 
 /* tiles.c: tiles, vectors, chunks and the grid of a CPU, for a plan that has its order and
  * stages. Returns the rule by which it chose, with its figures. */
-const char *choose_tiles(Plan *p, const Facts *f, const Folds *k);
+const char *choose_tiles(Plan *p, const KernelUse *use, const Facts *f, const Folds *k);
 /* gpu.c: the list of actions for a GPU and a kernel whose work is a contraction, and the rule by
  * which it was chosen; NULL for any other. */
 const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, const char **rule);

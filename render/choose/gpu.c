@@ -276,7 +276,8 @@ static UOp *with_list(const GpuTiles *t, const KernelUse *use, Rewriting *w)
 	const Val *list = val_array(t->list.n, t->list.at);
 	UOp *kernel = node_like(use->kernel, use->kernel->nsrc, use->kernel->src,
 		val_set(use->kernel->arg, "actions", list));
-	return kernel_rewritten(&(KernelUse){kernel, use->call, use->alias}, w);
+	KernelUse as = {.kernel = kernel, .call = use->call, .alias = use->alias};
+	return kernel_rewritten(&as, w);
 }
 
 /* The list of splits goes on with the order, the kinds and the values that `stage` chooses in the

@@ -17,7 +17,8 @@ enum {
 	DOT_LEAST = 192,        /* iterations from which a sum in vectors outweighs its fold */
 	ROWS_SCANNED = 4,       /* chains of additions side by side */
 	PACK_LEAST = 4,         /* tiles that must read a packed operand */
-	ITEMS = 16              /* in a grid, so that threads get even shares */
+	ITEMS = 16,             /* in a grid, so that threads get even shares */
+	PLAIN_MOST = 1 << 21    /* ops that are computed once without vectors */
 };
 /* Elements of a row of accumulators: an eighth of the first cache, beside what is summed. */
 static int row_tile(void) { return (int)(target->machine.cache[0] / 8 / sizeof(float)); }
@@ -34,6 +35,7 @@ typedef struct {
 	int lanes;              /* elements of a vector */
 	UOp *heavy;             /* the reduction that costs most, or NULL */
 	Contraction c;          /* its operands */
+	bool once;              /* the kernel only fills prepared buffers */
 } Tiling;
 
 /* ---- how a value moves */
@@ -552,7 +554,8 @@ static void tile_scan(Tiling *t)
 
 static void tile_elements(Tiling *t)
 {
-	int vectors = most_size(t->f, t->v) < 4 * t->lanes ? 1 : t->k->reduce.n ? 4 : 2;
+	bool narrow = t->once || most_size(t->f, t->v) < 4 * t->lanes;
+	int vectors = narrow ? 1 : t->k->reduce.n ? 4 : 2;
 	if (!t->k->reduce.n && choose_transposes(t->p, t->f, t->v, t->lanes))
 		return;
 	order_last(t->p, t->v);
@@ -618,13 +621,32 @@ static void fewer_parts(Plan *p, const Facts *f)
 		p->partial /= 2;
 }
 
-static const char *choose(Plan *p, const Facts *f, const Folds *k)
+/* Vectors and tiles make a source that takes a compiler 20 ms more: a kernel that runs once, and
+ * takes less than that without them, is better off without. */
+static bool is_quick(const KernelUse *use, const Facts *f, const Folds *k)
 {
-	Tiling t = {.p = p, .f = f, .k = k, .v = -1};
+	return use->once && !k->reduce.n && !k->scan.n &&
+		count_of(f, f->out) <= PLAIN_MOST / use->calls / (int64_t)f->all.n;
+}
+
+static const char *choose(Plan *p, const KernelUse *use, const Facts *f, const Folds *k)
+{
+	Tiling t = {.p = p, .f = f, .k = k, .v = -1, .once = use->once};
 	if (!target->vector)
 		return "a target without vectors";
+	if (f->sort && !f->in_place)
+		choose_items(&t, p->norder);
 	if (f->sort || f->serial & ~f->scanned || (f->serial && f->in_place))
 		return f->sort ? "a sort" : "places that are written in order";
+	if (is_quick(use, f, k)) {
+		int64_t items = 1;
+		int loops = 0;
+		while (loops < p->norder && items < ITEMS)
+			items *= most_size(f, p->order[loops++]);
+		choose_items(&t, loops);
+		return arena_printf("%lld places that are computed once",
+			(long long)count_of(f, f->out));
+	}
 	t.lanes = kernel_lanes(f);
 	if (f->serial) {
 		tile_scan(&t);
@@ -651,12 +673,12 @@ static const char *choose(Plan *p, const Facts *f, const Folds *k)
 	return rule;
 }
 
-const char *choose_tiles(Plan *p, const Facts *f, const Folds *k)
+const char *choose_tiles(Plan *p, const KernelUse *use, const Facts *f, const Folds *k)
 {
 	int slices[MAX_SLICE_AXES], n = slice_ranges(f, slices);
 	if (n)
 		p->norder = order_without(p->order, p->norder, slices, n);
-	const char *rule = choose(p, f, k);
+	const char *rule = choose(p, use, f, k);
 	if (n)
 		keep_slices(p, f, slices, n);
 	return rule;

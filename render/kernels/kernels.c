@@ -1,5 +1,6 @@
 /* The kernels of a document, each visited once with the facts that its calls provide. */
 #include "base/progress.h"
+#include "document/document.h"
 #include "shape/shape.h"
 #include "target/target.h"
 #include "kernels/kernels.h"
@@ -49,10 +50,12 @@ Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use))
 		KernelUse *use = map_get(&uses, PKEY(call->src[0]));
 		if (!use) {
 			use = arena_alloc(sizeof *use);
-			*use = (KernelUse){call->src[0], call, false};
+			*use = (KernelUse){.kernel = call->src[0], .call = call, .once = true};
 			map_put(&uses, PKEY(call->src[0]), use);
 		}
 		use->alias |= call_aliases(call);
+		use->once &= call_prepares(call);
+		use->calls++;
 	}
 	Progress progress = progress_start("kernels", g->sink->nsrc, true);
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {

@@ -10,6 +10,8 @@ typedef struct {
 	UOp *kernel;
 	UOp *call;              /* its first CALL */
 	bool alias;             /* some CALL gives one buffer to two slots, one of them written */
+	bool once;              /* all CALLs prepare buffers */
+	int calls;
 } KernelUse;
 /* g with every distinct KERNEL replaced by the result of fn. */
 Graph *kernels_map(Graph *g, UOp *(*fn)(const KernelUse *use));

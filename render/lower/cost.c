@@ -9,6 +9,8 @@
 #include "shape/shape.h"
 #include "lower/lower.h"
 
+enum { SORT_COST = 64 };
+
 /* A kernel, and the number of iterations of each of its ranges. */
 typedef struct { const Facts *f; double iterations[MAX_RANGES]; } Cost;
 
@@ -44,7 +46,9 @@ static double times(const Cost *c, uint64_t set)
 /* of a load or a store the instruction alone: memory() has the rest */
 static int weight(const UOp *u)
 {
-	return u->op == OP_LOAD || u->op == OP_STORE ? COST_ADD : op_cost(u->op);
+	return u->op == OP_LOAD || u->op == OP_STORE ? COST_ADD :
+		u->op == OP_RSORT                    ? SORT_COST :
+						       op_cost(u->op);
 }
 
 /* The work of a kernel so far, its greatest part, and the ranges of that part. */
@@ -66,9 +70,10 @@ static Work arithmetic(const Cost *c)
 	Work w = {0};
 	for (size_t i = 0; i < f->all.n; i++) {
 		const UOp *u = f->all.at[i];
-		if (u->dtype == DT_I64 && u->op != OP_LOAD && u->op != OP_RREDUCE)
+		bool folds = u->op == OP_RREDUCE || u->op == OP_RSORT;
+		if (u->dtype == DT_I64 && u->op != OP_LOAD && !folds)
 			continue;       /* places, mostly */
-		uint64_t set = free_of(u->op == OP_RREDUCE ? u->src[0] : u);
+		uint64_t set = free_of(folds ? u->src[0] : u);
 		work_add(&w, c, weight(u), u->op == OP_STORE ? f->out : set);
 	}
 	return w;

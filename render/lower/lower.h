@@ -172,12 +172,21 @@ int slice_ranges(const Facts *f, int *range);
 /* Pass: one call for each group of calls that share slices. */
 Graph *lower_slices(Graph *g);
 
+/* brief.c: the ops of one statement, up to the values that LETs hold; places count as nothing. */
+int statement_ops(const UOp *statement);
+/* Marks the kernels that together take so little of a call's time that a compiler need not
+ * optimise them (`brief` in a kernel's arg). */
+Graph *lower_brief(Graph *g);
+
 /* ---- linearize.c, sort.c: statements --------------------------------------------------- */
 
 /* Each KERNEL as a list of statements. */
 Graph *lower_linearize(Graph *g);
 /* Loops of kind unroll written out. */
 Graph *lower_unroll(Graph *g);
+/* roll.c: kernel, with loops of plain kind where those of kind unroll are too long to be written
+ * out. */
+UOp *roll_tiles(UOp *kernel);
 /* cost.c: nanoseconds that an item of the grid takes on one core, in terms of the symbolic
  * sizes. */
 const Val *item_work(const Lowering *l);

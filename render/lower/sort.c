@@ -1,5 +1,5 @@
-/* A stable argsort as statements: bottom-up merge sort of one row, in the output and a scratch
- * buffer, n log n.
+/* A stable argsort as statements. A CPU sorts by the digits of the keys (radix.c); a GPU by a
+ * bottom-up merge sort of one row, in the output and a scratch buffer, n log n.
  *
  *     for k<n: y[k] = k
  *     for p<ceil(log2 n):  w = 1<<p;  if w < n:
@@ -9,16 +9,7 @@
  *
  * A NaN is greater than every number; descending order keeps equal elements in their order as
  * well. */
-#include "lower/lower.h"
-
-typedef struct {
-	Lowering *l;
-	Scope *s;
-	UOp *load, *range, *n;          /* the key, its range, its length */
-	UOp *to, *scratch;              /* INDEXes */
-	bool descending;
-	UOp *i, *j;                     /* registers: heads of the two runs */
-} Sort;
+#include "lower/sort.h"
 
 static UOp *op2(Op op, DType dt, UOp *a, UOp *b) { return NODE(op, dt, VNIL, a, b); }
 static UOp *less(UOp *a, UOp *b) { return op2(OP_CMPLT, DT_BOOL, a, b); }
@@ -44,7 +35,7 @@ static UOp *at_place(const Sort *o, UOp *u, UOp *at)
 	return substitute(u, n, from, to);
 }
 
-static UOp *read_at(const Sort *o, UOp *index, UOp *at, UOp *gate)
+UOp *sort_read(const Sort *o, UOp *index, UOp *at, UOp *gate)
 {
 	UOp *place = at_place(o, index, at);
 	if (!gate)
@@ -52,17 +43,19 @@ static UOp *read_at(const Sort *o, UOp *index, UOp *at, UOp *gate)
 	return NODE(OP_LOAD, index->dtype, VNIL, place, gate);
 }
 
-static void write_at(const Sort *o, UOp *index, UOp *at, UOp *v)
+void sort_write(const Sort *o, UOp *index, UOp *at, UOp *v)
 {
 	emit(o->l, NODE(OP_STORE, DT_NONE, VNIL, at_place(o, index, at), v));
 }
 
-static UOp *key_at(const Sort *o, UOp *at, UOp *gate)
+UOp *sort_key(const Sort *o, UOp *at, UOp *gate)
 {
 	UOp *place = at_place(o, o->load->src[0], at);
 	if (o->load->nsrc > 1)
-		gate = both(gate, at_place(o, o->load->src[1], at));
-	UOp *key = NODE(OP_LOAD, o->load->dtype, VNIL, place, gate);
+		gate = gate ? both(gate, at_place(o, o->load->src[1], at)) :
+			      at_place(o, o->load->src[1], at);
+	UOp *key = gate ? NODE(OP_LOAD, o->load->dtype, VNIL, place, gate) :
+			  NODE(OP_LOAD, o->load->dtype, VNIL, place);
 	DType wide = dtype_acc(key->dtype);
 	return let(o->l, wide == key->dtype ? key : NODE(OP_CAST, wide, VNIL, key));
 }
@@ -82,12 +75,12 @@ static UOp *comes_first(const Sort *o, UOp *b, UOp *a)
 	return dtype_float(a->dtype) ? either(first, both(isnan_of(a), not_nan(b))) : first;
 }
 
-static void close_loop(const Sort *o, UOp *range)
+void sort_close(const Sort *o, UOp *range)
 {
 	emit(o->l, NODE(OP_ENDRANGE, DT_NONE, VNIL, range));
 }
 
-static UOp *open_over(const Sort *o, int depth, UOp *size)
+UOp *sort_open(const Sort *o, int depth, UOp *size)
 {
 	UOp *r = ix_range(o->l->axis + (int)o->s->depth + depth, "serial", size);
 	emit(o->l, r);
@@ -109,12 +102,12 @@ static void merge_step(const Sort *o, UOp *k, UOp *w)
 	emit(l, NODE(OP_ENDIF, DT_NONE, VNIL, begins));
 	UOp *i = let(l, load_at(o->i, zero)), *j = let(l, load_at(o->j, zero));
 	UOp *left = let(l, less(i, mid)), *right = let(l, less(j, hi));
-	UOp *a = let(l, read_at(o, o->to, i, left)), *b = let(l, read_at(o, o->to, j, right));
-	UOp *ka = key_at(o, a, left), *kb = key_at(o, b, right);
+	UOp *a = let(l, sort_read(o, o->to, i, left)), *b = let(l, sort_read(o, o->to, j, right));
+	UOp *ka = sort_key(o, a, left), *kb = sort_key(o, b, right);
 	UOp *no_left = op2(OP_CMPEQ, DT_BOOL, left, const_num(DT_BOOL, 0));
 	UOp *take = let(l, both(right, either(no_left, comes_first(o, kb, ka))));
 	UOp *one = ix_const(1);
-	write_at(o, o->scratch, k, NODE(OP_WHERE, DT_I64, VNIL, take, b, a));
+	sort_write(o, o->scratch, k, NODE(OP_WHERE, DT_I64, VNIL, take, b, a));
 	UOp *from_left = NODE(OP_WHERE, DT_I64, VNIL, take, zero, one);
 	UOp *from_right = NODE(OP_WHERE, DT_I64, VNIL, take, one, zero);
 	emit(l, store_at(o->i, zero, op2(OP_ADD, DT_I64, i, from_left)));
@@ -131,6 +124,30 @@ static int passes(const UOp *n)
 	return p;
 }
 
+static void merge_emit(Sort *o)
+{
+	Lowering *l = o->l;
+	UOp *k = sort_open(o, 1, o->n);
+	sort_write(o, o->to, k, k);
+	sort_close(o, k);
+	UOp *p = sort_open(o, 1, ix_const(passes(o->n)));
+	UOp *w = let(l, op2(OP_SHL, DT_I64, ix_const(1), p));
+	UOp *needed = NODE(OP_IF, DT_NONE, VNIL, less(w, o->n));
+	emit(l, needed);
+	emit(l, o->i = make_reg(l, DT_I64, 1));
+	emit(l, o->j = make_reg(l, DT_I64, 1));
+	emit(l, store_at(o->i, ix_const(0), ix_const(0)));
+	emit(l, store_at(o->j, ix_const(0), ix_const(0)));
+	k = sort_open(o, 2, o->n);
+	merge_step(o, k, w);
+	sort_close(o, k);
+	k = sort_open(o, 2, o->n);
+	sort_write(o, o->to, k, sort_read(o, o->scratch, k, NULL));
+	sort_close(o, k);
+	emit(l, NODE(OP_ENDIF, DT_NONE, VNIL, needed));
+	sort_close(o, p);
+}
+
 void sort_emit(Lowering *l, Scope *s, UOp *store)
 {
 	UOp *sort = store->src[1];
@@ -142,23 +159,6 @@ void sort_emit(Lowering *l, Scope *s, UOp *store)
 		.to = store->src[0],
 		.scratch = sort->src[2],
 		.descending = sort->arg->b};
-	UOp *k = open_over(&o, 1, o.n);
-	write_at(&o, o.to, k, k);
-	close_loop(&o, k);
-	UOp *p = open_over(&o, 1, ix_const(passes(o.n)));
-	UOp *w = let(l, op2(OP_SHL, DT_I64, ix_const(1), p));
-	UOp *needed = NODE(OP_IF, DT_NONE, VNIL, less(w, o.n));
-	emit(l, needed);
-	emit(l, o.i = make_reg(l, DT_I64, 1));
-	emit(l, o.j = make_reg(l, DT_I64, 1));
-	emit(l, store_at(o.i, ix_const(0), ix_const(0)));
-	emit(l, store_at(o.j, ix_const(0), ix_const(0)));
-	k = open_over(&o, 2, o.n);
-	merge_step(&o, k, w);
-	close_loop(&o, k);
-	k = open_over(&o, 2, o.n);
-	write_at(&o, o.to, k, read_at(&o, o.scratch, k, NULL));
-	close_loop(&o, k);
-	emit(l, NODE(OP_ENDIF, DT_NONE, VNIL, needed));
-	close_loop(&o, p);
+	if (!radix_emit(&o))
+		merge_emit(&o);
 }

@@ -181,9 +181,9 @@ static bool find_moves(Unroll *w)
 
 static UOp *kernel_unroll(const KernelUse *use)
 {
-	Unroll w = {.kernel = use->kernel};
+	UOp *r = roll_tiles(use->kernel);
+	Unroll w = {.kernel = r};
 	Iteration t = {0};
-	UOp *r = use->kernel;
 	if (find_moves(&w)) {
 		write_body(&w, &t, 0, r->nsrc);
 		r = node_like(r, w.out.n, w.out.at, r->arg);

@@ -64,7 +64,7 @@ static const char *flags_of(const UOp *kernel)
 
 static UOp *make_program(const KernelUse *use)
 {
-	static const char *const grid[] = {"global_size", "local_size", "work"};
+	static const char *const kept[] = {"global_size", "local_size", "work", "brief"};
 	UOp *kernel = use->kernel;
 	Buf src = {0};
 	const Val *name = val_get(kernel->arg, "name"), *made_for = val_get(kernel->arg, "target");
@@ -81,9 +81,9 @@ static UOp *make_program(const KernelUse *use)
 		slots_of(kernel, OP_STORE), val_str("vars"), vars);
 	if (opt.dialect->runtime)
 		arg = val_set(arg, "runtime", val_str(opt.dialect->runtime));
-	for (size_t i = 0; i < sizeof grid / sizeof *grid; i++) {
-		const Val *v = val_get(kernel->arg, grid[i]);
-		arg = v ? val_set(arg, grid[i], v) : arg;
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+		const Val *v = val_get(kernel->arg, kept[i]);
+		arg = v ? val_set(arg, kept[i], v) : arg;
 	}
 	UOp *p = NODE(OP_PROGRAM, DT_NONE, arg, kernel);
 	node_note(p, kernel->note);

@@ -26,7 +26,7 @@ typedef struct {
 	const Val *ins, *outs;          /* slots */
 	UOp *global[3], *local[3];      /* sizes; all 1 when there are none */
 	UOp *work;                      /* nanoseconds an item takes (CPU) */
-	bool once;                      /* only calls that prepare buffers call it */
+	bool brief;                     /* it takes too little of the time to be optimised */
 	const char *where;              /* "node 17 PROGRAM (r_64)" for messages */
 } Program;
 typedef struct { Program *at; size_t n; } Programs;

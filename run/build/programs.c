@@ -171,6 +171,8 @@ static void program_read(Program *p, UOp *u)
 	flags_check(p);
 	v = val_get(u->arg, "alone");
 	p->alone = v && v->kind == VAL_BOOL && v->b;
+	v = val_get(u->arg, "brief");
+	p->brief = v && v->kind == VAL_BOOL && v->b;
 	v = val_get(u->arg, "globals");
 	if (!v || v->kind != VAL_ARRAY)
 		die(MALFORMED, "%s: arg has no array 'globals'", p->where);
@@ -207,9 +209,7 @@ Programs programs_of(const Graph *g)
 			p = &all.at[all.n++];
 			map_put(&seen, u->id + 1, p);
 			program_read(p, u);
-			p->once = true;
 		}
-		p->once &= call_prepares(call);
 		if (call->nsrc - 1 != val_get(u->arg, "globals")->n)
 			die(MALFORMED, "node %u CALL: %u buffers for a PROGRAM of %zu", call->id,
 				call->nsrc - 1, val_get(u->arg, "globals")->n);

@@ -1,10 +1,9 @@
-// helpers: vectors f32x8 store_f32x8
 void pack(float *__restrict w_packed0, const float *__restrict w, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
-		for (long r3 = 0; r3 < 3; r3++) {
-			store_f32x8(&w_packed0[gidx0 * 24 + r3 * 8], __extension__ (f32x8){w[r3 * 24 + gidx0], w[r3 * 24 + gidx0 + 3], w[r3 * 24 + gidx0 + 6], w[r3 * 24 + gidx0 + 9], w[r3 * 24 + gidx0 + 12], w[r3 * 24 + gidx0 + 15], w[r3 * 24 + gidx0 + 18], w[r3 * 24 + gidx0 + 21]});
-		}
+		const long v0 = gidx0 % 24;
+		const long v1 = gidx0 / 24;
+		w_packed0[v1 * 24 + v0] = w[v0 * 3 + v1];
 	}
 }
 
