@@ -47,7 +47,7 @@ typedef struct {
 	bool order;
 } ProofCheck;
 
-/* The KERNEL that a CALL runs, also as a PROGRAM; else NULL. */
+/* The KERNEL that a CALL runs, also as a PROGRAM, without lanes; else NULL. */
 UOp *call_kernel(const UOp *call);
 /* accesses.c: what a kernel reaches, sources first; walked once */
 Nodes kernel_nodes(UOp *kernel);

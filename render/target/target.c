@@ -19,7 +19,7 @@
 
 typedef struct {
 	const char *name, *language;    /* the target's, whose render-X prints it */
-	bool gpu, f64, fixed;
+	bool gpu, f64, fixed, vectors;
 	int lanes, vector, registers, group, dims;
 	int64_t local;
 	const char *lacks, *swaps, *flags;
@@ -54,6 +54,7 @@ static const Target *from_row(const TargetRow *r)
 	snprintf(t->name, sizeof t->name, "%s", r->language);
 	t->gpu = r->gpu;
 	t->fixed = r->fixed;
+	t->vectors = r->vectors;
 	t->f64 = r->f64;
 	t->lanes = r->lanes;
 	t->vector = r->vector;
@@ -85,6 +86,8 @@ static void set_field(Target *t, const char *key, const char *text)
 		t->f64 = number(t, key, text, 1);
 	else if (!strcmp(key, "fixed"))
 		t->fixed = number(t, key, text, 1);
+	else if (!strcmp(key, "vectors"))
+		t->vectors = number(t, key, text, 1);
 	else if (!strcmp(key, "lanes"))
 		t->lanes = (int)number(t, key, text, 64);
 	else if (!strcmp(key, "vector"))
@@ -194,6 +197,8 @@ static const Target *with_march(const Target *t, const char *name)
 	r->vector = m.vector;
 	r->registers = m.registers;
 	set_ops(r->swaps, r, "swaps", m.swaps);
+	for (int i = 0; i < 2; i++)
+		r->swaps[i] &= ~r->lacks[i];
 	if (strcmp(name, "native"))
 		snprintf(r->march, sizeof r->march, "%s", name);
 	return r;
@@ -260,9 +265,10 @@ const Target *target_find(const char *name)
 void target_print(Buf *out, const Target *t)
 {
 	buf_printf(out,
-		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\nfixed: %d\n"
+		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\nvectors: %d\n"
+		"fixed: %d\n"
 		"group: %d\ndims: %d\nlocal: %lld\nf64: %d\nlacks:",
-		t->name, t->gpu, t->lanes, t->vector, t->registers, t->fixed, t->group,
+		t->name, t->gpu, t->lanes, t->vector, t->registers, t->vectors, t->fixed, t->group,
 		t->dims, (long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))

@@ -457,13 +457,16 @@ static bool compiles_with(const KernelKey *a, const KernelKey *b)
 	return !a->p->alone && !b->p->alone && !by_flags(a->p, b->p);
 }
 
+/* How much there is to compile: LLVM IR takes ten lines for one of C. */
+static size_t work_of(const Program *p) { return strlen(p->src) / (p->ir ? 10 : 1); }
+
 /* Spreads kernels of equal flags over units: largest first, each into the smallest unit. */
 static size_t units_fill(KernelKey *k, size_t n, size_t jobs, Unit *u)
 {
 	size_t bytes = 0, m;
 
 	for (size_t i = 0; i < n; i++)
-		bytes += strlen(k[i].p->src);
+		bytes += work_of(k[i].p);
 	m = bytes / UNIT_BYTES + 1;
 	m = m > jobs ? jobs : m;
 	m = m < bytes / UNIT_MOST ? bytes / UNIT_MOST : m;
@@ -476,7 +479,7 @@ static size_t units_fill(KernelKey *k, size_t n, size_t jobs, Unit *u)
 			if (u[j].bytes < u[least].bytes)
 				least = j;
 		u[least].at[u[least].n++] = k[i];
-		u[least].bytes += strlen(k[i].p->src) + 200;
+		u[least].bytes += work_of(k[i].p) + 200;
 	}
 	return m;
 }
