@@ -19,7 +19,6 @@ import sys
 from math import prod
 
 TOOLS = os.environ.get("BIN")      # fuzz/graphs.py, which draws lists too, sets it
-CPUS = ("clang", "llvm")
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 47, 48, 49, 63, 64, 65]
 PLACES = {"RANGE", "INDEX", "PARAM", "STORE", "RSCAN", "RSORT", "KERNEL"}
 VALUES = {"LOAD", "RREDUCE", "ADD", "SUB", "MUL", "MULACC", "MAX", "MIN", "EXP2", "SQRT", "FDIV", "CAST", "WHERE", "NEG"}
@@ -323,11 +322,11 @@ def split(l):
         if l.k.size[a][1] < 2:
             continue
         n = min(near(l.r, l.r.choice([*l.k.size[a], 8])), l.k.size[a][1])
-        overlap = a in l.k.out and a not in l.k.serial and l.k.size[a][0] >= n and l.target in CPUS and l.r.random() < 0.4
+        overlap = a in l.k.out and a not in l.k.serial and l.k.size[a][0] >= n and l.target != "opencl" and l.r.random() < 0.4
         l.add("split", a, n, *(["overlap"] if overlap else l.r.choice([[], ["guard"]])))
         l.k.split(a, n)
     l.split = True
-    order(l, 0.6 if l.target in CPUS else 0.0)
+    order(l, 0.6 if l.target != "opencl" else 0.0)
     return True
 
 
@@ -499,8 +498,8 @@ def spoil(l):
 
 ACTIONS = {"split": split, "swap": swap, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group, "kind": kind, "pad": kind}
-ON_CPU = [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads]
-OTHERS = {"clang": ON_CPU, "llvm": ON_CPU, "opencl": [order, partial, stage, items, items]}
+CPU = [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads]
+OTHERS = {"clang": CPU, "llvm": CPU, "opencl": [order, partial, stage, items, items]}
 WANTS = {"swap": [narrow], "tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
          "partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
          "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several], "kind": [contraction, contraction, reduction, rows, moved, gated, several]}
@@ -516,7 +515,7 @@ def draw(k, action, r, target):
         return None
     if not before and action != "kind":
         others = (order, tile, chunk, grid, partial, jam, nontemporal) if l.split else (order, chunk, grid, nontemporal)
-        for f in others if target in CPUS else [items]:
+        for f in others if target != "opencl" else [items]:
             if r.random() < 0.3:
                 f(l)
     if r.random() < 0.15:
@@ -578,11 +577,11 @@ def compare(program, graph, loops, operands, device):
 def march(r, target):
     """a processor with shorter vectors, now and then"""
     shorter = r.choice([None, None, "x86-64-v3", "x86-64"])
-    return ["--march", shorter] if shorter and target in CPUS and os.uname().machine == "x86_64" else []
+    return ["--march", shorter] if shorter and target != "opencl" and os.uname().machine == "x86_64" else []
 
 
 def device_of(target):
-    if target in CPUS:
+    if target in ("clang", "llvm"):
         return ["-t", target]
     listed = must("run", "--devices").decode()
     return ["-t", "opencl"] if re.search(r"^opencl", listed, re.M) else None

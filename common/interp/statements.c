@@ -166,7 +166,7 @@ static int put_expression(LoopPlan *p, Map *here, UOp *root)
 			f->next++;
 			if (cell_of(p, here, src) < 0)
 				vec_push(&stack, ((Frame){src, 0}));
-		} else if (!op_elementwise(u->op) && u->op != OP_LOAD &&
+		} else if (!op_elementwise(u->op) && u->op != OP_LOAD && u->op != OP_EXCHANGE &&
 			op_info[u->op].cls != CLASS_LANES) {
 			die(UNSUPPORTED, "kernel %s: %s cannot be interpreted", p->name,
 				op_name(u->op));

@@ -27,6 +27,7 @@ const char *infer_load(In *n);
 const char *infer_store(In *n);
 const char *infer_over_ranges(In *n);
 const char *infer_let(In *n);
+const char *infer_exchange(In *n);
 const char *infer_define(In *n);
 const char *infer_special(In *n);
 const char *infer_statement(In *n);
