@@ -142,6 +142,7 @@ runs() {
 	for f in "$TESTS"/golden/*.out "$TESTS"/golden/act_*.c; do
 		f=${f##*/} f=${f%.*}
 		[ -f "$TESTS/golden/$f.t" ] || continue
+		[ $f != act_swap ] || continue          # to instructions that llvm lacks
 		(cd "$TESTS/golden" && tool trace "$f.t") > g.mp
 		args=($(cat "$TESTS/golden/$f.args" 2> /dev/null || true))
 		[ -f "$TESTS/golden/$f.out" ] || args+=($(operands g.mp))
@@ -163,12 +164,13 @@ operands() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=
 	printf 'input x f32[64, 64]\noutput y = x @ transpose(x)\n' > t.t
 	tool trace t.t | tool fuse > s.mp
 	tool lower -t llvm s.mp | tool show | grep -q 'RAMP i64x'
+	tool lower -t llvm s.mp | tool show --loops | grep -Eq '^ *acc[0-9]+\[[0-9]+ \+: [0-9]+\] = acc.* \* '
 	tool lower -t llvm --skip lanes s.mp | tool show > skipped
-	! grep -q RAMP skipped
+	not grep -q RAMP skipped
 	grep -q '"vector"' skipped
 	for t in c embedded opencl; do
 		tool lower -t $t s.mp | tool show > none
-		! grep -q RAMP none
+		not grep -q RAMP none
 	done
 }
 

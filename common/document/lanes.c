@@ -152,20 +152,22 @@ static void keep_used(Loops *w, uint32_t at, const Nodes *all)
 
 static void find_regions(Loops *w)
 {
-	uint32_t region = 0;
+	enum { LONGEST = 512 };
+	uint32_t region = 0, length = 0;
 	int lanes = 1;
 
 	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
 		UOp *s = w->kernel->src[i];
 		Nodes all = evaluated(s);
 		int n = statement_lanes(s);
-		bool clash = any_clash(w, s, &all);
+		bool clash = any_clash(w, s, &all) || length++ > LONGEST;
 		if (n == 1 && lanes > 1 && s->op == OP_LET && !clash) {
 			w->region[i] = BEFORE;
 			continue;
 		}
 		if (n != lanes || clash) {
 			region++;
+			length = 0;
 			w->touched.n = 0;
 		}
 		lanes = n;
