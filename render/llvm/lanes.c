@@ -156,7 +156,8 @@ static bool contiguous(const UOp *index)
 	return index->src[1]->op == OP_RAMP && index->src[1]->arg->i == 1;
 }
 
-static const char *element_address(Printer *p, UOp *index, const char *place)
+/* inside: it is a place that there is */
+static const char *element_address(Printer *p, UOp *index, const char *place, bool inside)
 {
 	const char *name = map_get(&p->names, PKEY(index->src[0]));
 	const char *t = llvm_stored(p, dtype_element(index->dtype));
@@ -164,7 +165,8 @@ static const char *element_address(Printer *p, UOp *index, const char *place)
 	if (!name || index->nsrc != 2)
 		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
 			index->id);
-	return llvm_emit(p, "getelementptr inbounds %s, %s* %s, i64 %s", t, t, name, place);
+	return llvm_emit(p, "getelementptr%s %s, %s* %s, i64 %s", inside ? " inbounds" : "", t, t,
+		name, place);
 }
 
 static const char *lane_address(Printer *p, UOp *index, int k)
@@ -177,13 +179,14 @@ static const char *lane_address(Printer *p, UOp *index, int k)
 	else
 		place = llvm_emit(p, "add i64 %s, %lld", llvm_operand(p, e->src[0]),
 			(long long)k * (long long)e->arg->i);
-	return element_address(p, index, place);
+	return element_address(p, index, place, true);
 }
 
 /* the address of successive elements, as that of a vector */
-static const char *vector_address(Printer *p, UOp *index)
+static const char *vector_address(Printer *p, UOp *index, bool inside)
 {
-	const char *at = element_address(p, index, llvm_operand(p, index->src[1]->src[0]));
+	const char *at = element_address(
+		p, index, llvm_operand(p, index->src[1]->src[0]), inside);
 	return llvm_emit(p, "bitcast %s* %s to %s*", llvm_stored(p, dtype_element(index->dtype)),
 		at, llvm_stored(p, index->dtype));
 }
@@ -211,7 +214,7 @@ static const char *masked(Printer *p, UOp *index, const char *gate, const char *
 	bool line = contiguous(index);
 	DType d = index->dtype, e = dtype_element(d);
 	int lanes = dtype_lanes(d);
-	const char *t = llvm_stored(p, d), *at = line ? vector_address(p, index) :
+	const char *t = llvm_stored(p, d), *at = line ? vector_address(p, index, false) :
 		addresses(p, index);
 	const char *pointers = line ? arena_printf("%s*", t) :
 		arena_printf("<%d x %s*>", lanes, llvm_stored(p, e));
@@ -251,7 +254,7 @@ const char *llvm_load_lanes(Printer *p, UOp *index, const char *gate)
 		return masked(p, index, gate, NULL);
 	if (!contiguous(index))
 		return load_each(p, index);
-	return llvm_emit(p, "load %s, %s* %s, align %d", t, t, vector_address(p, index),
+	return llvm_emit(p, "load %s, %s* %s, align %d", t, t, vector_address(p, index, true),
 		dtype_size(dtype_element(index->dtype)));
 }
 
@@ -266,7 +269,7 @@ void llvm_store_lanes(Printer *p, UOp *index, const char *value, const char *gat
 	}
 	if (contiguous(index)) {
 		print_line(p, "store %s %s, %s* %s, align %d", t, value, t,
-			vector_address(p, index), dtype_size(dtype_element(index->dtype)));
+			vector_address(p, index, true), dtype_size(dtype_element(index->dtype)));
 		return;
 	}
 	for (int k = 0; k < dtype_lanes(index->dtype); k++) {

@@ -58,7 +58,7 @@ define void @E_8_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
 
 ; y
 ; lanes.t:6
-define void @E_n_8(float* noalias %y, i8* noalias %more, float* noalias readonly %x, float* noalias readonly %t4_, i64 %from, i64 %to) noinline nounwind {
+define void @E_n_8(float* noalias %y, float* noalias readonly %x, float* noalias readonly %t4_, i64 %from, i64 %to) noinline nounwind {
 	br label %loop0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
@@ -78,12 +78,6 @@ body0:
 	%t11 = getelementptr inbounds float, float* %y, i64 %t10
 	%t12 = bitcast float* %t11 to <8 x float>*
 	store <8 x float> %t9, <8 x float>* %t12, align 4
-	%t13 = fcmp olt <8 x float> <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>, %t4
-	%t14 = zext <8 x i1> %t13 to <8 x i8>
-	%t15 = mul nsw i64 %r0, 8
-	%t16 = getelementptr inbounds i8, i8* %more, i64 %t15
-	%t17 = bitcast i8* %t16 to <8 x i8>*
-	store <8 x i8> %t14, <8 x i8>* %t17, align 1
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
@@ -98,14 +92,11 @@ define void @E_n_8_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
 	%p0 = bitcast i8* %b0 to float*
 	%a1 = getelementptr inbounds i8*, i8** %bufs, i64 1
 	%b1 = load i8*, i8** %a1
-	%p1 = bitcast i8* %b1 to i8*
+	%p1 = bitcast i8* %b1 to float*
 	%a2 = getelementptr inbounds i8*, i8** %bufs, i64 2
 	%b2 = load i8*, i8** %a2
 	%p2 = bitcast i8* %b2 to float*
-	%a3 = getelementptr inbounds i8*, i8** %bufs, i64 3
-	%b3 = load i8*, i8** %a3
-	%p3 = bitcast i8* %b3 to float*
-	call void @E_n_8(float* %p0, i8* %p1, float* %p2, float* %p3, i64 %from, i64 %to)
+	call void @E_n_8(float* %p0, float* %p1, float* %p2, i64 %from, i64 %to)
 	ret void
 }
 
@@ -303,6 +294,84 @@ define void @E_8_n_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
 	%v0 = getelementptr inbounds i64, i64* %vars, i64 0
 	%n0 = load i64, i64* %v0
 	call void @E_8_n(float* %p0, float* %p1, i64 %n0, i64 %from, i64 %to)
+	ret void
+}
+
+define internal i64 @min_i64(i64 %a, i64 %b) alwaysinline nounwind {
+	%c = icmp slt i64 %a, %b
+	%r = select i1 %c, i64 %a, i64 %b
+	ret i64 %r
+}
+
+declare <8 x float> @llvm.masked.load.v8f32.p0v8f32(<8 x float>*, i32, <8 x i1>, <8 x float>)
+; more
+; lanes.t:8
+define void @E_n_11(i8* noalias %more, float* noalias readonly %x, i64 %from, i64 %to) noinline nounwind {
+	br label %loop0
+loop0:
+	%r0 = phi i64 [%from, %0], [%n0, %next0]
+	%t0 = icmp slt i64 %r0, %to
+	br i1 %t0, label %body0, label %end0
+body0:
+	br label %loop1
+loop1:
+	%r1 = phi i64 [0, %body0], [%n1, %next1]
+	%t1 = mul nsw i64 %r1, 8
+	%t2 = call i64 @min_i64(i64 %t1, i64 3)
+	%t3 = mul nsw i64 %t2, -1
+	%t4 = add nsw i64 %t3, 9
+	%t5 = trunc i64 %t4 to i32
+	%t6 = insertelement <8 x i32> undef, i32 %t5, i32 0
+	%t7 = shufflevector <8 x i32> %t6, <8 x i32> undef, <8 x i32> zeroinitializer
+	%t8 = insertelement <8 x i32> undef, i32 0, i32 0
+	%t9 = shufflevector <8 x i32> %t8, <8 x i32> undef, <8 x i32> zeroinitializer
+	%t10 = add <8 x i32> %t9, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+	%t11 = icmp slt <8 x i32> %t10, %t7
+	%t12 = trunc i64 %t3 to i32
+	%t13 = insertelement <8 x i32> undef, i32 %t12, i32 0
+	%t14 = shufflevector <8 x i32> %t13, <8 x i32> undef, <8 x i32> zeroinitializer
+	%t15 = insertelement <8 x i32> undef, i32 0, i32 0
+	%t16 = shufflevector <8 x i32> %t15, <8 x i32> undef, <8 x i32> zeroinitializer
+	%t17 = add <8 x i32> %t16, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
+	%t18 = icmp slt <8 x i32> %t14, %t17
+	%t19 = and <8 x i1> %t18, %t11
+	%t20 = mul nsw i64 %r0, 8
+	%t21 = add nsw i64 %t20, %t2
+	%t22 = add nsw i64 %t21, -1
+	%t23 = getelementptr float, float* %x, i64 %t22
+	%t24 = bitcast float* %t23 to <8 x float>*
+	%t25 = call <8 x float> @llvm.masked.load.v8f32.p0v8f32(<8 x float>* %t24, i32 4, <8 x i1> %t19, <8 x float> zeroinitializer)
+	%t26 = select <8 x i1> %t19, <8 x i1> <i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true>, <8 x i1> <i1 false, i1 false, i1 false, i1 false, i1 false, i1 false, i1 false, i1 false>
+	%t27 = select <8 x i1> %t26, <8 x float> %t25, <8 x float> zeroinitializer
+	%t28 = fcmp olt <8 x float> <float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000>, %t27
+	%t29 = zext <8 x i1> %t28 to <8 x i8>
+	%t30 = mul nsw i64 %r0, 11
+	%t31 = add nsw i64 %t30, %t2
+	%t32 = getelementptr inbounds i8, i8* %more, i64 %t31
+	%t33 = bitcast i8* %t32 to <8 x i8>*
+	store <8 x i8> %t29, <8 x i8>* %t33, align 1
+	br label %next1
+next1:
+	%n1 = add nsw i64 %r1, 1
+	%t34 = icmp slt i64 %n1, 2
+	br i1 %t34, label %loop1, label %end1
+end1:
+	br label %next0
+next0:
+	%n0 = add nsw i64 %r0, 1
+	br label %loop0
+end0:
+	ret void
+}
+
+define void @E_n_11_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
+	%a0 = getelementptr inbounds i8*, i8** %bufs, i64 0
+	%b0 = load i8*, i8** %a0
+	%p0 = bitcast i8* %b0 to i8*
+	%a1 = getelementptr inbounds i8*, i8** %bufs, i64 1
+	%b1 = load i8*, i8** %a1
+	%p1 = bitcast i8* %b1 to float*
+	call void @E_n_11(i8* %p0, float* %p1, i64 %from, i64 %to)
 	ret void
 }
 
