@@ -5,7 +5,8 @@
  *                                         LET v1 f32x16 = LOAD x[RAMP e+16 1]
  *
  * What is shuffled stays whole, and so does a statement in which one of the values fits: the
- * others are as many registers as they need. */
+ * others are as many registers as they need. Statements that LETs connect have equal parts, or
+ * stay whole together. */
 #include "index/index.h"
 #include "lower/lower.h"
 #include "target/target.h"
@@ -109,8 +110,6 @@ static UOp *remade(Widths *w, UOp *root)
 	return known(w, root);
 }
 
-/* ---- statements */
-
 /* The lanes of the parts of a statement; 0: it stays whole. Places that are neighbours and masks
  * are in no register, or in one of their own. */
 static int lanes_of_parts(UOp *s)
@@ -138,6 +137,77 @@ static int lanes_of_parts(UOp *s)
 		return 0;
 	return target->vector / least;
 }
+
+/* ---- which statements are split alike */
+
+typedef struct {
+	uint32_t *parent;       /* by statement: another one of its group, or itself */
+	int *lanes;             /* of its parts; in the end those of its group */
+	Map stands;             /* LET → 1 + its statement */
+} Groups;
+
+static uint32_t group_of(Groups *g, uint32_t i)
+{
+	while (g->parent[i] != i)
+		i = g->parent[i] = g->parent[g->parent[i]];
+	return i;
+}
+
+/* The group of a and b; one that stays whole keeps the other so. */
+static void join(Groups *g, uint32_t a, uint32_t b)
+{
+	a = group_of(g, a);
+	b = group_of(g, b);
+	int x = g->lanes[a], y = g->lanes[b];
+	g->parent[b] = a;
+	g->lanes[a] = !x || !y ? 0 : x > y ? x : y;
+}
+
+static void join_lets(Groups *g, UOp *s, uint32_t at)
+{
+	VEC(UOp *) todo = {0};
+	Map seen = {0};
+
+	for (vec_push(&todo, s); todo.n;) {
+		UOp *u = todo.at[--todo.n];
+		uintptr_t let = u->op == OP_LET && u != s ?
+			(uintptr_t)map_get(&g->stands, PKEY(u)) : 0;
+		if (let && has_lanes(u))
+			join(g, at, (uint32_t)let - 1);
+		for (uint32_t i = 0; i < u->nsrc && (u == s || u->op != OP_LET); i++)
+			if (!map_get(&seen, PKEY(u->src[i]))) {
+				map_put(&seen, PKEY(u->src[i]), u);
+				vec_push(&todo, u->src[i]);
+			}
+	}
+	vec_free(&todo);
+	map_free(&seen);
+}
+
+/* The lanes of each statement's parts. */
+static int *find_parts(UOp *kernel)
+{
+	Groups g = {arena_alloc(kernel->nsrc * sizeof *g.parent),
+		arena_alloc(kernel->nsrc * sizeof *g.lanes), {0}};
+	int *lanes = arena_alloc(kernel->nsrc * sizeof *lanes);
+
+	for (uint32_t i = 0; i < kernel->nsrc; i++) {
+		UOp *s = kernel->src[i];
+		bool value = s->op == OP_LET || s->op == OP_STORE;
+		g.parent[i] = i;
+		g.lanes[i] = value ? lanes_of_parts(s) : 0;
+		if (s->op == OP_LET)
+			map_put(&g.stands, PKEY(s), (void *)(uintptr_t)(i + 1));
+		if (s->op != OP_RANGE && s->op != OP_ENDRANGE && s->op != OP_ENDIF)
+			join_lets(&g, s, i);
+	}
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		lanes[i] = g.lanes[group_of(&g, i)];
+	map_free(&g.stands);
+	return lanes;
+}
+
+/* ---- statements of the new list */
 
 static UOp *statement(Widths *w, UOp *s, bool named)
 {
@@ -179,6 +249,7 @@ UOp *kernel_widths(UOp *kernel)
 {
 	Widths w = {.kernel = kernel};
 	Nodes all = walk(kernel);
+	int *parts = find_parts(kernel);
 	UOp *r = kernel;
 
 	for (size_t i = 0; i < all.n; i++)
@@ -186,9 +257,8 @@ UOp *kernel_widths(UOp *kernel)
 			w.lets = all.at[i]->arg->i;
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
 		UOp *s = kernel->src[i];
-		int lanes = s->op == OP_LET || s->op == OP_STORE ? lanes_of_parts(s) : 0;
-		if (lanes)
-			put_parts(&w, s, lanes);
+		if (parts[i])
+			put_parts(&w, s, parts[i]);
 		else
 			put_whole(&w, s);
 	}

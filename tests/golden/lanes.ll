@@ -10,30 +10,21 @@ loop0:
 body0:
 	%t1 = mul nsw i64 %r0, 8
 	%t2 = getelementptr inbounds i64, i64* %at, i64 %t1
-	%t3 = bitcast i64* %t2 to <4 x i64>*
-	%t4 = load <4 x i64>, <4 x i64>* %t3, align 8
-	%t5 = mul nsw i64 %r0, 8
-	%t6 = add nsw i64 %t5, 4
-	%t7 = getelementptr inbounds i64, i64* %at, i64 %t6
-	%t8 = bitcast i64* %t7 to <4 x i64>*
-	%t9 = load <4 x i64>, <4 x i64>* %t8, align 8
-	%t10 = add <4 x i64> %t4, <i64 8, i64 8, i64 8, i64 8>
-	%t11 = icmp slt <4 x i64> %t4, zeroinitializer
-	%t12 = select <4 x i1> %t11, <4 x i64> %t10, <4 x i64> %t4
-	%t13 = add <4 x i64> %t9, <i64 8, i64 8, i64 8, i64 8>
-	%t14 = icmp slt <4 x i64> %t9, zeroinitializer
-	%t15 = select <4 x i1> %t14, <4 x i64> %t13, <4 x i64> %t9
-	%t16 = shufflevector <4 x i64> %t12, <4 x i64> %t15, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
-	%t17 = icmp slt <8 x i64> %t16, <i64 8, i64 8, i64 8, i64 8, i64 8, i64 8, i64 8, i64 8>
-	%t18 = icmp slt <8 x i64> <i64 -1, i64 -1, i64 -1, i64 -1, i64 -1, i64 -1, i64 -1, i64 -1>, %t16
-	%t19 = and <8 x i1> %t18, %t17
-	%t20 = getelementptr float, float* %t, <8 x i64> %t16
-	%t21 = call <8 x float> @llvm.masked.gather.v8f32.v8p0f32(<8 x float*> %t20, i32 4, <8 x i1> %t19, <8 x float> zeroinitializer)
-	%t22 = fmul <8 x float> %t21, <float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000>
-	%t23 = mul nsw i64 %r0, 8
-	%t24 = getelementptr inbounds float, float* %t4_, i64 %t23
-	%t25 = bitcast float* %t24 to <8 x float>*
-	store <8 x float> %t22, <8 x float>* %t25, align 4
+	%t3 = bitcast i64* %t2 to <8 x i64>*
+	%t4 = load <8 x i64>, <8 x i64>* %t3, align 8
+	%t5 = add <8 x i64> %t4, <i64 8, i64 8, i64 8, i64 8, i64 8, i64 8, i64 8, i64 8>
+	%t6 = icmp slt <8 x i64> %t4, zeroinitializer
+	%t7 = select <8 x i1> %t6, <8 x i64> %t5, <8 x i64> %t4
+	%t8 = icmp slt <8 x i64> %t7, <i64 8, i64 8, i64 8, i64 8, i64 8, i64 8, i64 8, i64 8>
+	%t9 = icmp slt <8 x i64> <i64 -1, i64 -1, i64 -1, i64 -1, i64 -1, i64 -1, i64 -1, i64 -1>, %t7
+	%t10 = and <8 x i1> %t9, %t8
+	%t11 = getelementptr float, float* %t, <8 x i64> %t7
+	%t12 = call <8 x float> @llvm.masked.gather.v8f32.v8p0f32(<8 x float*> %t11, i32 4, <8 x i1> %t10, <8 x float> zeroinitializer)
+	%t13 = fmul <8 x float> %t12, <float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000>
+	%t14 = mul nsw i64 %r0, 8
+	%t15 = getelementptr inbounds float, float* %t4_, i64 %t14
+	%t16 = bitcast float* %t15 to <8 x float>*
+	store <8 x float> %t13, <8 x float>* %t16, align 4
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
