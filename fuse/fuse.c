@@ -5,7 +5,9 @@
 
 FuseOptions fuse_opt;
 
-static const Pass passes[] = {{"open", open_kernels, "slots and ranges of kernels in one order"},
+static const Pass passes[] = {{"split", split_loops, "loops read by quotient and remainder are two",
+		.optional = true},
+	{"open", open_kernels, "slots and ranges of kernels in one order"},
 	{"prepare", prepare_constants, "values of constants are computed once", .optional = true},
 	{"produce", merge_producers, "loads replaced by their producers", .optional = true},
 	{"scales", fold_scales, "constant scales into constant weights; not with --strict",

@@ -25,6 +25,9 @@ Graph *open_kernels(Graph *g);
  * does not depend) and puts slots in reading order again. */
 Graph *close_kernels(Graph *g);
 
+/* ---- split_loops.c: before that */
+Graph *split_loops(Graph *g);
+
 /* ---- number_bound.c */
 /* The kernel with its bound ranges numbered by their depth (see above). */
 UOp *number_bound(UOp *kernel);

@@ -325,3 +325,24 @@ by_slices() {
 		tool diff --rtol 1e-5 --atol 1e-4 c.npz d.npz || { echo "^ $shape"; return 1; }
 	done
 }
+
+# the axes of the image and of the weights in every order that people store them in, constant or not
+@test "layout: Winograd's convolutions by the roles of their ranges" {
+	local image weights moved kernel out
+	for image in "3, 20, 41, 38|x" "3, 41, 38, 20|permute(x, 0, 3, 1, 2)" "41, 3, 20, 38|permute(x, 1, 2, 0, 3)" "20, 41, 38|x[none]"; do
+		for weights in "24, 20, 3, 3|w" "3, 3, 20, 24|permute(w, 3, 2, 0, 1)" "24, 3, 3, 20|permute(w, 0, 3, 1, 2)"; do
+			for out in "0, 1, 2, 3" "0, 2, 3, 1"; do
+				moved=${image#*|} kernel=${weights#*|}
+				printf '%s\n' "input x f32[${image%|*}]" "input w f32[${weights%|*}]" "input b f32[24, 1, 1]" \
+					"output y = permute(relu(conv2d($moved, $kernel, padding=1) + b), $out)" > w.t
+				tool trace w.t | tool fuse > w.mp
+				tool lower -t clang --explain w.mp > l.mp 2> told
+				grep -q "by Winograd's" told || { cat w.t told; return 1; }
+				tool lower -t clang --strict w.mp > s.mp
+				ok tool run l.mp {x,w,b}=rand -o c.npz
+				ok tool run s.mp {x,w,b}=rand -o d.npz
+				tool diff --rtol 1e-5 --atol 1e-4 c.npz d.npz || { cat w.t; return 1; }
+			done
+		done
+	done
+}

@@ -195,10 +195,11 @@ void map_free(Map *m);
 
 /* XXH3, for tables that compare what they find; where equal hashes mean equal content: secret.c */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
+/* h is scrambled before x comes to it: both may be ids or places, which differ by little. */
 static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 {
-	h ^= x + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
-	h *= 0xff51afd7ed558ccdu;
+	h = (h + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+	h = (h ^ h >> 29 ^ x) * 0xff51afd7ed558ccdu;
 	return h ^ h >> 32;
 }
 

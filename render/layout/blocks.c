@@ -116,7 +116,7 @@ static void ask_roles(const Blocks *b, UOp *call)
 	Roles r;
 	if (is_transform(call))
 		ask_transform(b, call);
-	if (!roles_find(&r, call) || !is_constant(place_buffer(call, r.c.w->src[0])))
+	if (!roles_find(&r, call) || !has_weights(&r, call))
 		return;
 	uint64_t x = free_of(r.c.x->src[0]), w = free_of(r.c.w->src[0]);
 	for (int i = 0; i < r.facts.nrange; i++) {

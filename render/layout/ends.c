@@ -156,8 +156,7 @@ static void move_ends(Ends *e, UOp *call)
 	VEC(UOp *) after = {0};
 	UOp **src = arena_alloc(call->nsrc * sizeof *src);
 	memcpy(src, call->src, call->nsrc * sizeof *src);
-	bool found = !call_prepares(call) && roles_find(&r, call) &&
-		is_constant(place_buffer(call, r.c.w->src[0]));
+	bool found = !call_prepares(call) && roles_find(&r, call) && has_weights(&r, call);
 	found = found && read_end(e, &r, src, call);
 	forget_written(e, call);
 	for (uint32_t i = 0; found && i < r.facts.kernel->nsrc; i++) {

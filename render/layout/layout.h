@@ -29,6 +29,8 @@ typedef struct {
 bool roles_find(Roles *r, UOp *call);
 /* The contraction's ranges of one role, as a set. */
 uint64_t ranges_with(const Roles *r, Role role);
+/* Is w constant, or does a window slide over x, so that w is small beside it? */
+bool has_weights(const Roles *r, const UOp *call);
 /* The buffer of the call that an INDEX addresses. */
 UOp *place_buffer(const UOp *call, const UOp *index);
 /* Is the buffer's content known before the first call: is its role const or prepared? */

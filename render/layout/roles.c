@@ -43,6 +43,11 @@ bool is_constant(const UOp *b)
 	return !strcmp(buffer_role(b), "const") || !strcmp(buffer_role(b), "prepared");
 }
 
+bool has_weights(const Roles *r, const UOp *call)
+{
+	return is_constant(place_buffer(call, r->c.w->src[0])) || ranges_with(r, ROLE_WINDOW);
+}
+
 static bool from_param(const UOp *u)
 {
 	return u->op == OP_LOAD && u->src[0]->src[0]->op == OP_PARAM;

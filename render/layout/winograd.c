@@ -1,8 +1,8 @@
 /* 3×3 convolutions by Winograd's F(4×4, 3×3): 36 products for 16 results instead of 144.
  *
- *     y[n,o,h,w] = f(Σ x[n,c,h+i-p,w+j-p] * k[o,c,i,j])
+ *     y[n,o,h,w] = f(Σ x[n,c,h+i-p,w+j-p] * k[o,c,i,j])      the axes of each in any order
  *
- *     u = G k Gᵀ            once         [6,6,c,o]
+ *     u = G k Gᵀ            once, if k is constant           [6,6,c,o]
  *     v = Bᵀ d B            d: the 6×6 piece of x around a tile of 4×4 results     [6,6,n,th,tw,c]
  *     m = Σc v*u            36 contractions                                        [6,6,n,th,tw,o]
  *     y = f(Aᵀ m A)         16 stores, those beyond the edge left out
@@ -41,11 +41,12 @@ typedef struct {
 	UOp *call;
 	UOp *n, *o, *h, *w, *c, *i, *j;     /* n is NULL for a single image */
 	int64_t high, wide, th, tw;         /* the size of the results, and the number of tiles */
-	UOp *image;                         /* the index of x's first axis */
+	uint32_t ah, aw;                    /* the sources of x's INDEX that slide over h and w */
 	int ph, pw;                         /* padding before the first row and column */
 	bool by_rows;                       /* the transforms are stored by rows of tiles */
 } Conv;
-typedef struct { VEC(UOp *) first, out; int count; } Winograd;
+typedef VEC(UOp *) Calls;
+typedef struct { Calls first, out; int count; } Winograd;
 
 /* ---- finding one */
 
@@ -77,21 +78,57 @@ static bool is_product(const Conv *v)
 		((u->src[0] == x && u->src[1] == w) || (u->src[0] == w && u->src[1] == x));
 }
 
+/* The axes of x: two that slide, the channels, perhaps the image. */
+static bool find_image(Conv *v, const UOp *x)
+{
+	for (uint32_t a = 1; a < x->nsrc; a++) {
+		UOp *at = x->src[a];
+		if (has_role(v, at, ROLE_REDUCTION) && !v->c)
+			v->c = at;
+		else if (has_role(v, at, ROLE_ROW) && !v->n)
+			v->n = at;
+		else if (!v->ah && slides(v, at, &v->h, &v->i, &v->ph))
+			v->ah = a;
+		else if (v->ah && !v->aw && slides(v, at, &v->w, &v->j, &v->pw))
+			v->aw = a;
+		else if (at->op != OP_CONST)
+			return false;
+	}
+	return v->c && v->aw && v->h != v->w && v->i != v->j;
+}
+
+/* Those of k: both taps, the channels, and the channels of y. */
+static bool find_weights(Conv *v, const UOp *k)
+{
+	int found = 0;
+	for (uint32_t a = 1; a < k->nsrc; a++) {
+		UOp *at = k->src[a];
+		bool known = at == v->c || at == v->i || at == v->j;
+		if (!known && has_role(v, at, ROLE_COLUMN) && !v->o)
+			v->o = at;
+		else if (!known && at->op != OP_CONST)
+			return false;
+		found += known;
+	}
+	return v->o && found == 3;
+}
+
+static bool find_sources_of(Conv *v)
+{
+	return v->r.c.w->nsrc == 1 && v->r.c.fold->nsrc == 4 && is_product(v) &&
+		find_image(v, v->r.c.x->src[0]) && find_weights(v, v->r.c.w->src[0]);
+}
+
+/* Where neither operand is constant, either may be the image. */
 static bool find_sources(Conv *v)
 {
-	const UOp *x = v->r.c.x->src[0], *k = v->r.c.w->src[0];
-	if (x->nsrc != 5 || k->nsrc != 5 || v->r.c.w->nsrc != 1 || v->r.c.fold->nsrc != 4 ||
-		!is_product(v) || !slides(v, x->src[3], &v->h, &v->i, &v->ph) ||
-		!slides(v, x->src[4], &v->w, &v->j, &v->pw))
-		return false;
-	v->n = x->src[1]->op == OP_RANGE ? x->src[1] : NULL;
-	v->image = x->src[1];
-	v->c = x->src[2];
-	v->o = k->src[1];
-	return k->src[2] == v->c && k->src[3] == v->i && k->src[4] == v->j && v->i != v->j &&
-		v->h != v->w && has_role(v, v->c, ROLE_REDUCTION) &&
-		has_role(v, v->o, ROLE_COLUMN) &&
-		(v->n ? has_role(v, v->n, ROLE_ROW) : v->image->op == OP_CONST);
+	Conv turned = *v;
+	turned.r.c.x = v->r.c.w;
+	turned.r.c.w = v->r.c.x;
+	if (find_sources_of(v))
+		return true;
+	*v = turned;
+	return find_sources_of(v);
 }
 
 static bool plain_stores(const UOp *kernel)
@@ -107,8 +144,7 @@ static bool plain_stores(const UOp *kernel)
 static bool find_conv(Conv *v, UOp *call)
 {
 	*v = (Conv){.call = call};
-	if (!roles_find(&v->r, call) || !is_constant(place_buffer(call, v->r.c.w->src[0])) ||
-		!find_sources(v))
+	if (!roles_find(&v->r, call) || !find_sources(v))
 		return false;
 	uint64_t out = bit_of(v->o) | bit_of(v->h) | bit_of(v->w) | (v->n ? bit_of(v->n) : 0);
 	v->high = range_size(v->h);
@@ -243,13 +279,15 @@ static UOp *weights_call(Winograd *w, const Conv *v)
 {
 	UOp *dim[] = {ix_const(6), ix_const(6), v->c->src[0], v->o->src[0]}, *k[9], *u[36],
 	    *store[36];
-	UOp *from = place_buffer(v->call, v->r.c.w->src[0]),
-	    *b = new_buffer(w, "prepared", from, 4, dim);
+	UOp *place = v->r.c.w->src[0], *from = place_buffer(v->call, place),
+	    *b = new_buffer(w, is_constant(from) ? "prepared" : "temp", from, 4, dim);
 	UOp *c = ix_range(2, "loop", v->c->src[0]), *o = ix_range(3, "loop", v->o->src[0]);
-	UOp *p = param_moved(v->r.c.w->src[0]->src[0], 1);
-	for (int t = 0; t < 9; t++)
-		k[t] = load_at_place(
-			NODE(OP_INDEX, DT_F32, VNIL, p, o, c, ix_const(t / 3), ix_const(t % 3)));
+	UOp *before[] = {place->src[0], v->o, v->c, v->i, v->j};
+	for (int t = 0; t < 9; t++) {
+		UOp *after[] = {param_moved(place->src[0], 1), o, c, ix_const(t / 3),
+			ix_const(t % 3)};
+		k[t] = load_at_place(substitute(place, 5, before, after));
+	}
 	both_sides(*gt, 6, 3, k, u);
 	for (int t = 0; t < 36; t++)
 		store[t] = NODE(OP_STORE, DT_NONE, VNIL,
@@ -262,10 +300,17 @@ static UOp *weights_call(Winograd *w, const Conv *v)
 /* element s of the piece of x around a tile */
 static UOp *piece_load(const Conv *v, const TileAxes *l, UOp *param, const UOp *from, int s)
 {
+	const UOp *whole = v->r.c.x->src[0];
+	UOp *src[MAX_RANGES + 1];
 	UOp *y = ix_add(ix_mul(l->th, ix_const(TILE)), ix_const(s / 6 - v->ph));
 	UOp *x = ix_add(ix_mul(l->tw, ix_const(TILE)), ix_const(s % 6 - v->pw));
-	UOp *place = NODE(OP_INDEX, DT_F32, VNIL, param, v->n ? l->n : v->image, l->ch, y, x);
-	UOp *gate = ix_and(ix_inside(y, from->shape->dim[2]), ix_inside(x, from->shape->dim[3]));
+	for (uint32_t a = 1; a < whole->nsrc; a++)
+		src[a] = a == v->ah ? y : a == v->aw ? x : whole->src[a] == v->c ? l->ch :
+			whole->src[a] == v->n ? l->n : whole->src[a];
+	src[0] = param;
+	UOp *place = node_new(OP_INDEX, DT_F32, whole->nsrc, src, VNIL);
+	UOp *gate = ix_and(ix_inside(y, from->shape->dim[v->ah - 1]),
+		ix_inside(x, from->shape->dim[v->aw - 1]));
 	int64_t always;
 	if (const_is_int(gate, &always) && always)
 		return load_at_place(place);
@@ -375,7 +420,7 @@ static void rewrite_call(Winograd *w, UOp *call)
 	}
 	UOp *u = weights_call(w, &v), *pieces = input_call(w, &v);
 	UOp *products = products_call(w, &v, pieces->src[1], u->src[1]);
-	vec_push(&w->first, u);
+	vec_push(is_constant(u->src[2]) ? &w->first : &w->out, u);
 	vec_push(&w->out, pieces);
 	vec_push(&w->out, products);
 	vec_push(&w->out, output_call(&v, products->src[1]));
