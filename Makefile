@@ -18,7 +18,7 @@ LDFLAGS  += -fsanitize=address,undefined
 endif
 
 ROOMS     = trace schedule fuse render run pack
-TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout lower render render-c render-clang render-llvm render-opencl render-cuda render-metal \
+TOOLS     = trace simplify grad jvp vmap jac hess schedule fuse layout tune lower render render-c render-clang render-llvm render-opencl render-cuda render-metal \
             compile run pack show info diff match rewrite bisect reduce prove keygen functions schema why sluice
 # files of a kind in a folder's rooms, as deep as they go: here, trace/onnx/operators
 files     = $(foreach d,$(1) $(1)/* $(1)/*/*,$(wildcard $(d)/*.$(2)))
@@ -49,7 +49,7 @@ $(B)/sluice: $(B)/bin/sluice
 
 # What is missing is installed first; nothing is done, and nothing asked, when all is there.
 PACKAGES  = libmsgpack-dev libxxhash-dev libsodium-dev zlib1g-dev libzmq3-dev ocl-icd-libopencl1 opencl-headers \
-            protobuf-c-compiler libprotobuf-c-dev libonnx-dev
+            protobuf-c-compiler libprotobuf-c-dev libonnx-dev libsqlite3-0
 TESTING   = bats parallel pocl-opencl-icd graphviz python3 python3-msgpack
 # other compilers and processors, and what opens pages: without them their tests are skipped
 CROSS     = clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user

@@ -26,10 +26,33 @@ static const Pass passes[] = {{"split", split_loops, "loops read by quotient and
 static const Option options[] = {
 	{.word = "explain", .help = "say for each pair of kernels what was done and why",
 		.to = &fuse_opt.explain},
+	{.letter = 't', .word = "target", .arg = "TARGET", .to = &fuse_opt.target,
+		.help = "merge by the figures of render-TARGET (the usual ones)"},
+	{.word = "measured", .help = "by those that lower --measure has found here",
+		.to = &fuse_opt.measured},
 	{.word = "strict", .help = "leave out every rewrite that changes the arithmetic",
 		.to = &fuse_opt.strict},
 	{0}
 };
+
+/* The row of a target says the figures of its processor; before the walls. */
+static void machine_choose(void)
+{
+	Machine *m = &fuse_opt.machine;
+	const char *name = fuse_opt.target;
+	bool plain = name && name_plain(name, strlen(name));
+	const char *tool = plain ? tool_find(arena_printf("render-%s", name)) : NULL;
+	Buf row = {0};
+	if (name && !tool)
+		die(UNSUPPORTED, "no target %.60s: there is no render-%.60s on the stage path",
+			name, name);
+	if (tool && spawn_filter((char *[]){(char *)tool, "--describe", NULL}, "", 0, &row))
+		die(FAILED, "render-%s --describe failed", name);
+	machine_read(m, buf_str(&row), "--describe");
+	machine_fill(m, strstr(buf_str(&row), "\ngpu: 1"));
+	if (fuse_opt.measured)
+		machine_read(m, machine_kept(), "--measured");
+}
 
 int main(int argc, char **argv)
 {
@@ -42,6 +65,7 @@ int main(int argc, char **argv)
 		.steps = STEPS_SEGMENTS,
 		.level_out = LV_SCHEDULE,
 		.passes = passes,
+		.workers = machine_choose,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -9,13 +9,15 @@
 #ifndef FUSE_H
 #define FUSE_H
 #include "graph/graph.h"
+#include "machine/machine.h"
 
 enum { BOUND = 16,              /* axis of the innermost bound range in open form */
 	KERNEL_NODES = 200,     /* a merged kernel has at most this many nodes */
 	FOLD_NODES = 128,       /* one with reductions, whose merging takes longer */
 	KERNEL_BUFFERS = 24 };  /* and this many buffers, for the sake of GPUs */
 
-typedef struct { bool explain, strict; } FuseOptions;
+/* machine: what the processor is like that kernels will run on. */
+typedef struct { bool explain, strict, measured; const char *target; Machine machine; } FuseOptions;
 extern FuseOptions fuse_opt;
 
 

@@ -20,7 +20,15 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-enum { BIG_FOLD = 1 << 16, FEW_ROWS = 64, KERNEL_WORTH = 4096, LANES = 4 };
+enum { FEW_ROWS = 64, LANES = 4 };
+
+/* Adds in the time in which a kernel's threads begin, at two in a nanosecond; the elements of a
+ * fold that threads had better share: those that four of them read meanwhile. */
+static double kernel_worth(void) { return 2.0 * fuse_opt.machine.start; }
+static double big_fold(void)
+{
+	return fuse_opt.machine.start * (4.0 * fuse_opt.machine.read[3] / sizeof(float));
+}
 
 typedef struct {
 	UOp *call;
@@ -199,7 +207,7 @@ static bool recompute(StepFacts *f, double times, double free, Computed how, dou
 	ops = how == BY_LOAD ? 0 : ops;
 	*inlined_cost = ops * times + loads * load;
 	*stored_cost = ops + 4 * loads + 4 + load;
-	if ((*inlined_cost - load) * free > KERNEL_WORTH)
+	if ((*inlined_cost - load) * free > kernel_worth())
 		*stored_cost = load;
 	else if (times <= 1)
 		return true;
@@ -231,7 +239,7 @@ static bool is_big_fold(UOp *store)
 		double n = 1;
 		for (uint32_t s = 1; all.at[i]->op == OP_RREDUCE && s < all.at[i]->nsrc; s++)
 			n *= size_guess(all.at[i]->src[s]->src[0]);
-		if (n * rows > BIG_FOLD && n > 1)
+		if (n * rows > big_fold() && n > 1)
 			return true;
 	}
 	return false;
@@ -314,7 +322,7 @@ static UOp *may_take(const MergeStep *t, const MergeStep *c, uint32_t at, double
 		return contraction_ok(t, c, param, &v->why) ? kernel : NULL;
 	if (is_big_fold(store))
 		v->why = "a large fold to few values";
-	else if (free && step_work(t->is) > KERNEL_WORTH)
+	else if (free && step_work(t->is) > kernel_worth())
 		v->why = "it is computed once, from constants";
 	else
 		return kernel;

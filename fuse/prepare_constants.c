@@ -11,8 +11,8 @@
 #include "fuse.h"
 #include <stdlib.h>
 
-/* bytes made from n bytes of constants: at most GROWTH * n + ROOM */
-enum { GROWTH = 8, ROOM = 16 << 20, ROUNDS = 8 };
+/* bytes made from n bytes of constants: at most GROWTH * n and half of the last cache */
+enum { GROWTH = 8, ROUNDS = 8 };
 
 /* By the buffer's id: KNOWN while all its writers so far run once, REFUSED permanently; and the
  * bytes of the constants from which it is computed. */
@@ -36,7 +36,7 @@ static bool runs_once(const Preparing *p, const UOp *step, const StepFacts *f, d
 		const UOp *b = step_buffer(step, f->written[k]);
 		if (!buffer_is(b, "temp") || p->mark[b->id] == REFUSED)
 			return false;
-		if (buffer_bytes(b) > GROWTH * *from + ROOM)
+		if (buffer_bytes(b) > GROWTH * *from + (double)fuse_opt.machine.cache[2] / 2)
 			return false;
 	}
 	return true;

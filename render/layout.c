@@ -9,6 +9,8 @@ static const Option options[] = {
 	{'t', "target", "TARGET", "the target to lay out for (default clang)", &lower_opt.target},
 	{0, "march", "CPU", "its processor: native (default), x86-64-v3, armv8-a …",
 		&lower_opt.processor},
+	{0, "measured", NULL, "for the processor that lower --measure has measured",
+		&lower_opt.measured},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0, "explain", NULL, "print on standard error the new layouts", &lower_opt.explain},
 	{0},
@@ -25,6 +27,7 @@ int main(int argc, char **argv)
 		.steps = STEPS_SEGMENTS,
 		.level_out = LV_SCHEDULE,
 		.passes = layout_passes,
+		.workers = target_remember,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -4,9 +4,11 @@
  *
  * passes[] gives their order. Vectors, tiles and threads of a CPU, items and groups of a GPU are
  * actions that choose/choose.c writes into a kernel's node and linearize.c carries out. */
+#include "io/io.h"
 #include "target/target.h"
 #include "choose/choose.h"
 #include "layout/layout.h"
+#include "tuned/tuned.h"
 
 /* A CUSTOM is not lowered, but it is compiled for the same processor, so its arg names that too. */
 static UOp *custom_marched(UOp *custom, const UOp *call)
@@ -28,6 +30,13 @@ static const Option options[] = {
 	{0, "opt", "LIST",
 		"'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
 		&lower_opt.actions},
+	{0, "tuned", "FILE", "actions that tune has found, from its database", &lower_opt.tuned},
+	{0, "machine", "NAME", "those for another processor than this machine's",
+		&lower_opt.machine},
+	{0, "measure", NULL, "measure this machine's processor, print and keep its figures: no "
+		"document", &lower_opt.measure},
+	{0, "measured", NULL, "lower for the processor that was measured, not for the usual one",
+		&lower_opt.measured},
 	{0, "explain", NULL, "print on standard error what was done to each kernel",
 		&lower_opt.explain},
 	{0, "reasons", NULL, "leave it in the document, for why: what chose its actions",
@@ -54,6 +63,28 @@ static const Pass passes[] = {
 	{0},
 };
 
+/* Before the walls. */
+static void tuned(void)
+{
+	target_remember();
+	if (!lower_opt.tuned)
+		return;
+	tuned_read(lower_opt.tuned);
+	tuned_device();
+}
+
+static int measure(void)
+{
+	Machine m = target_find(lower_opt.target)->machine;
+	Buf b = {0};
+
+	machine_measure(&m);
+	machine_keep(&m);
+	machine_print(&b, &m);
+	stream_put(NULL, b.s, b.n);
+	return stage_end();
+}
+
 int main(int argc, char **argv)
 {
 	static const Stage stage = {
@@ -66,6 +97,14 @@ int main(int argc, char **argv)
 		.level_out = LV_LOOPS,
 		.passes = passes,
 		.help = actions_help,
+		.workers = tuned,
 	};
+	/* without a document */
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--measure")) {
+			stage_begin(stage.name);
+			options_parse(&stage, argc, argv);
+			return measure();
+		}
 	return stage_main(&stage, argc, argv);
 }

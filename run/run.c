@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 static struct {
-	const char *target, *to, *n, *j, *bench, *seconds, *profile, *only, *keep, *dump, *device,
-		*function, *cc, *shuffle, *save, *load, *save_every, *until, *every;
+	const char *target, *to, *n, *j, *bench, *seconds, *profile, *laps, *only, *keep,
+		*dump, *device, *function, *cc, *shuffle, *save, *load, *save_every, *until, *every;
 	bool interpret, devices, numbered, cast, fast, range, nan, sandbox;
 	VEC(const char *) feed;
 	Bindings operands;
@@ -55,6 +55,8 @@ static const Option options[] = {
 	{0, "profile", "FILE",
 		"print time by kernel and layer; to FILE with the document, or FILE.json",
 		&opt.profile, .optional_arg = true},
+	{0, "laps", "FILE", "write each kernel's name and the nanoseconds of its runs, a line each",
+		&opt.laps},
 	{0, "keep", "DIR", "save every buffer that a call writes as DIR/CALL.KERNEL.BUFFER.npy",
 		&opt.keep},
 	{0, "sandbox", NULL, "confine the program: no network, no processes, no files but its own",
@@ -254,10 +256,11 @@ static void handle(Graph *g, bool own)
 		.check_nan = opt.nan,
 		.interpret_only = opt.only,
 		.interpret = opt.interpret,
-		.profile = opt.profile != NULL,
+		.profile = opt.profile || opt.laps,
 		.sandbox = opt.sandbox,
 		.reads = opt.load,
-		.writes = {place_in(opt.to), opt.save, opt.profile, opt.bench, place_in(opt.keep)},
+		.writes = {place_in(opt.to), opt.save, opt.profile, opt.bench, place_in(opt.keep),
+			opt.laps},
 		.threads = whole_number(opt.j, "-j", 0),
 		.often = opt.bench || calls.times > 1 || calls.until > 1 || (feeds && !calls.times),
 		.feeds = feeds,
@@ -299,6 +302,8 @@ static void handle(Graph *g, bool own)
 			*opt.bench ? opt.bench : NULL);
 	if (opt.profile)
 		write_profile(s, own, (Times){begin, ready, called});
+	if (opt.laps)
+		session_laps(s, opt.laps);
 	if (made && (opt.to || !opt.bench))
 		write_outputs(s, g, calls.collected);
 	else if (!made)
@@ -352,7 +357,8 @@ static bool takes_endpoint(void)
 
 static bool is_whole(void)
 {
-	return opt.interpret || opt.only || opt.keep || opt.dump || opt.nan || opt.profile;
+	return opt.interpret || opt.only || opt.keep || opt.dump || opt.nan || opt.profile ||
+		opt.laps;
 }
 
 static void handle_read(Graph *g, const Stream *in)
@@ -376,7 +382,8 @@ static void handle_read(Graph *g, const Stream *in)
  * user may, and there are no walls: --sandbox puts some up. */
 static void confine(bool endpoint)
 {
-	const char *to[] = {place_in(opt.to), opt.save, opt.profile, opt.bench, place_in(opt.keep)};
+	const char *to[] = {place_in(opt.to), opt.save, opt.profile, opt.bench, place_in(opt.keep),
+		opt.laps};
 	const char *writes[sizeof to / sizeof *to + 1];
 	size_t n = 0;
 

@@ -101,3 +101,18 @@ drawn() {
 		tool diff --rtol 1e-5 a.npz b.npz
 	done
 }
+
+# calls that share slices are one kernel only while their items are these slices, in this order
+@test "actions: a list that has other items than its slices leaves the calls apart" {
+	printf 'input q f32[4, 512, 64]\ninput k f32[4, 512, 64]\ninput v f32[4, 512, 64]\noutput y = softmax(q @ transpose(k, [0, 2, 1])) @ v\n' |
+		tool trace | tool fuse > a.mp
+	tool run a.mp q=rand k=rand v=rand -o a.npz
+	local list name
+	name=$(tool layout a.mp | tool show | sed -n 's/.*KERNEL.*name: "\([^"]*\)".*slice: {first: true.*/\1/p' | head -n 1)
+	[ -n "$name" ]
+	for list in 'order 1 0 2 4; grid 2' 'order 0 1 2 4; grid 1' 'order 0 1 2 4; grid 3' 'order 0 1 2 4; grid 2; tile 2 4 1' ''; do
+		ok tool lower --opt "$name: $list" a.mp || { echo "$list"; return 1; }
+		tool run stdout q=rand k=rand v=rand -o b.npz
+		tool diff --rtol 1e-4 --atol 1e-6 a.npz b.npz || { echo "$list"; return 1; }
+	done
+}

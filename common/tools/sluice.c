@@ -16,6 +16,7 @@ static const struct { const char *name, *deed; } tools[] = {
 	{"schedule", "a graph to a list of kernel calls, one kernel per op"},
 	{"fuse", "merges kernels, plans memory"},
 	{"layout", "lays out tensors in memory, for targets with vectors"},
+	{"tune", "finds the actions with which kernels are fastest, by trying"},
 	{"lower", "each kernel to loops for a target"},
 	{"render", "loops to a target's source"},
 	{"compile", "source to objects, through a cache"},

@@ -281,6 +281,12 @@ static const Action actions[] = {
 #include "actions/actions.def"
 };
 
+const Action *action_rows(size_t *n)
+{
+	*n = sizeof actions / sizeof *actions;
+	return actions;
+}
+
 /* Does the number of operands fit the form? */
 static bool operands_fit(const Action *row, const Val *a)
 {
@@ -348,17 +354,20 @@ void plan_read(Plan *p, const Facts *f)
 		die(MALFORMED, "node %u KERNEL: its actions do not fit it: %s", f->kernel->id, why);
 }
 
-/* ---- --opt: a list by hand */
+/* ---- lists as text */
 
-/* the word at *at, which ends at a space or with its action */
-static const char *next_word(const char **at)
+/* A text, what to call it in a message, and the status where it is no list. */
+typedef struct { const char *at, *what; int status; } ListText;
+
+/* the next word, which ends at a space or with its action */
+static const char *next_word(ListText *t)
 {
-	const char *from = *at += strspn(*at, " \t\n,");
-	*at += strcspn(*at, " \t\n,;");
-	return *at == from ? NULL : arena_printf("%.*s", (int)(*at - from), from);
+	const char *from = t->at += strspn(t->at, " \t\n,");
+	t->at += strcspn(t->at, " \t\n,;");
+	return t->at == from ? NULL : arena_printf("%.*s", (int)(t->at - from), from);
 }
 
-static const Val *word_val(const char *word)
+static const Val *word_val(const ListText *t, const char *word)
 {
 	char *end;
 	errno = 0;
@@ -369,37 +378,57 @@ static const Val *word_val(const char *word)
 	if (isdigit((unsigned char)*word) && !word[strspn(word, "0123456789.")])
 		return val_str(word);
 	if (!isalpha((unsigned char)*word))
-		die(USAGE, "--opt: '%.60s' is neither an action nor a number", word);
+		die(t->status, "%s: '%.60s' is neither an action nor a number", t->what, word);
 	return val_str(word);
 }
 
-static const Val *one_action(const char **at)
+static const Val *one_action(ListText *t)
 {
 	const Val *v[MAX_RANGES + 4];
 	const char *word;
 	int n = 0;
-	while ((word = next_word(at))) {
+	while ((word = next_word(t))) {
 		if (n == MAX_RANGES + 4)
-			die(USAGE, "--opt: an action of more than %d words", n);
-		v[n++] = word_val(word);
+			die(t->status, "%s: an action of more than %d words", t->what, n);
+		v[n++] = word_val(t, word);
 	}
-	*at += **at == ';';
+	t->at += *t->at == ';';
 	return n ? val_array(n, v) : NULL;
+}
+
+const Val *actions_parse(const char *text, int status, const char *what)
+{
+	ListText t = {text, what, status};
+	const Val *list[256], *a;
+	int n = 0;
+	while (*t.at)
+		if ((a = one_action(&t)) && n < 256)
+			list[n++] = a;
+	return val_array(n, list);
+}
+
+void actions_text(Buf *out, const Val *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		for (size_t k = 0; k < list->a[i]->n; k++) {
+			const Val *word = list->a[i]->a[k];
+			buf_printf(out, "%s", k ? " " : i ? "; " : "");
+			if (word->kind == VAL_INT)
+				buf_printf(out, "%lld", (long long)word->i);
+			else
+				buf_printf(out, "%s", word->s);
+		}
 }
 
 const Val *plan_given(const char *opt, const UOp *kernel)
 {
-	const Val *list[256], *name = val_get(kernel->arg, "name"), *a;
+	const Val *name = val_get(kernel->arg, "name");
 	const char *colon = strchr(opt, ':');
-	int n = 0;
 	if (!colon)
 		die(USAGE, "--opt: 'NAME*: tile 0 8 1; …': there is no colon");
 	if (fnmatch(arena_printf("%.*s", (int)(colon - opt), opt), name->s, 0))
 		return NULL;
-	for (const char *at = colon + 1; *at;)
-		if ((a = one_action(&at)) && n < 256)
-			list[n++] = a;
-	return val_array(n, list);
+	return actions_parse(colon + 1, USAGE, "--opt");
 }
 
 uint64_t tiled_ranges(const Plan *p)

@@ -76,6 +76,11 @@ typedef struct {
 } Action;
 /* The row of action a; dies with MALFORMED when there is none, or its operands do not fit it. */
 const Action *action_find(const UOp *kernel, const Val *a);
+/* All rows. */
+const Action *action_rows(size_t *n);
+/* The letter of a form for word number `word` of an action, from 1 on; one with a * stands for all
+ * that are left. */
+char form_letter(const char *form, size_t word);
 /* Prints the actions for --help. */
 void actions_help(void);
 
@@ -100,7 +105,8 @@ int rewriting_axis(const Rewriting *w, const Val *v);
 void rewriting_overlap(Rewriting *w, int axis);
 /* Renames: axis is split into axis and axis + 1, all above move up. */
 void rewriting_split(Rewriting *w, int axis);
-/* The kernel as the actions of its list that rewrite it leave it, and the names of its ranges. */
+/* The kernel as the actions of its list that rewrite it leave it, and the names of its ranges. What
+ * is left of the list is in its arg as "plan". */
 UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
 /* Pass: carries out the actions that rewrite kernels, in the order of their list. The other actions
  * stay, with axis numbers for names, in the kernel's arg as "plan". */
@@ -153,6 +159,10 @@ const char *value_name(const Facts *f, const UOp *u);
 /* The value of that name; dies with MALFORMED when there is none. */
 UOp *value_named(const Facts *f, const Val *name);
 
+/* A list from text, "tile 0 8 1; grid 2", and the text of a list. What cannot be one dies with that
+ * status, naming `what`. */
+const Val *actions_parse(const char *text, int status, const char *what);
+void actions_text(Buf *out, const Val *list);
 /* The actions that --opt gives a kernel of this name, in the form of its arg, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);
 /* Reads the actions of the kernel's arg; plan_read dies with MALFORMED when they do not fit it. */

@@ -1,9 +1,10 @@
 /* Panels of a contraction's constants: a tile of them, read by tile after tile of rows, is
  * contiguous in memory, so that the next one can be prefetched while this one is in use. */
+#include "target/target.h"
 #include "actions/actions.h"
 #include "index/ix.h"
 
-enum { PANEL_MOST = 1 << 20, TILES_LEAST = 3 };
+enum { TILES_LEAST = 3 };
 
 ARENA int64_t lower_constants;
 
@@ -55,7 +56,7 @@ bool panel_is(const Plan *p, const Facts *f, const UOp *u, int v, Panel *n)
 	n->r = __builtin_ctzll(moves);
 	return range_size(f->range[v]) == tile_size(p, v) && fills_panels(f, n) &&
 		rows_within(p, f, n) && mul_ok(n->step, tile_or_one(p, n->r), &n->size) &&
-		n->size * dtype_size(u->dtype) <= PANEL_MOST;
+		n->size * dtype_size(u->dtype) <= target->machine.cache[1];
 }
 
 uint64_t panel_range(const Plan *p, const Facts *f, int v)

@@ -93,9 +93,7 @@ static void names_begin(Rewriting *w, const KernelUse *use)
 	}
 }
 
-/* The letter of an action's form for one of its words; the last one, with a *, stands for all that
- * are left. */
-static char form_letter(const char *form, size_t word)
+char form_letter(const char *form, size_t word)
 {
 	char letter = 0;
 	for (; *form; form++) {

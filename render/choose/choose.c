@@ -3,6 +3,7 @@
  * tiles.c chooses a CPU's tiles, gpu.c the lists and grids of a GPU. */
 #include "document/document.h"
 #include "target/target.h"
+#include "tuned/tuned.h"
 #include "choose/choose.h"
 #include <stdlib.h>
 
@@ -61,6 +62,8 @@ static UOp *kernel_actions(const KernelUse *use)
 	if (val_get(kernel->arg, "actions"))
 		return kernel;
 	const Val *given = lower_opt.actions ? plan_given(lower_opt.actions, kernel) : NULL;
+	if (!given && lower_opt.tuned && (given = tuned_find(use, NULL)))
+		explain(kernel, "because of what tune has found");
 	if (given)
 		return node_like(
 			kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", given));

@@ -14,7 +14,7 @@
 
 enum { BLOCK = 32, BLOCK_ROWS = 8 };
 enum { SIDE = 16, SIDE_LEAST = 8, MOST_EACH = 8, TOGETHER = 4, DEPTH = 16 };
-enum { GROUPS = 64, FOLD_LEAST = 8, PAD = 4 };
+enum { FOLD_LEAST = 8, PAD = 4 };
 
 /* A range whose pieces are groups, items of one, and elements of an item. */
 typedef struct {
@@ -92,7 +92,7 @@ static void find_sizes(GpuTiles *t)
 		while (side[s]->items * side[s]->each > most_size(t->f, side[s]->r))
 			side[s]->each /= 2;
 	}
-	while (groups_of(t) < GROUPS && t->i.each * t->j.each > TOGETHER)
+	while (groups_of(t) < target->machine.cores && t->i.each * t->j.each > TOGETHER)
 		side[t->i.each < t->j.each]->each /= 2;
 }
 
@@ -389,7 +389,8 @@ static const Val *choose_tiles_of(const KernelUse *use, GpuTiles *t, const char 
 		split_all(t);
 		bool fits = with_stages(t, use, stage_shared_loads);
 		*rule = arena_printf("a contraction: %lld groups (%d are enough) of %d x %d, "
-			"%d of a reduction in the group's memory", (long long)groups_of(t), GROUPS,
+			"%d of a reduction in the group's memory", (long long)groups_of(t),
+			target->machine.cores,
 			t->i.items * t->i.each, t->j.items * t->j.each, (int)depth);
 		if (fits)
 			return val_array(t->list.n, t->list.at);
@@ -414,7 +415,9 @@ const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, cons
 
 /* ---- all others: items or groups */
 
-enum { FEW = 4096, GROUP_LEAST = 64 };
+/* Items of a group of their own, at least; items enough for all multiprocessors. */
+static int group_least(void) { return 2 * WARP; }
+static int few(void) { return 64 * target->machine.cores; }
 
 static int64_t greatest_reduction(const Facts *f, const Folds *k)
 {
@@ -464,12 +467,12 @@ const char *choose_grid(Plan *p, const Facts *f, const Folds *k)
 			f->serial ? ", each with what runs in order" : ", no reduction");
 	bool even = even_work(f, k, free);
 	int64_t most = greatest_reduction(f, k);
-	if (most < GROUP_LEAST || (even && count_of(f, free) >= FEW))
+	if (most < group_least() || (even && count_of(f, free) >= few()))
 		return arena_printf("%lld places (%d are enough for items), reductions of %lld "
-			"(a group takes %d)", (long long)count_of(f, free), FEW, (long long)most,
-			GROUP_LEAST);
+			"(a group takes %d)", (long long)count_of(f, free), few(), (long long)most,
+			group_least());
 	p->mode = PLAN_GROUP;
 	p->bound = even ? free : row_ranges(f, k);
 	return arena_printf("a reduction of %lld (a group takes %d) for each of %lld rows",
-		(long long)most, GROUP_LEAST, (long long)count_of(f, p->bound));
+		(long long)most, group_least(), (long long)count_of(f, p->bound));
 }

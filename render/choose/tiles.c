@@ -14,13 +14,14 @@
 #include <stdlib.h>
 
 enum {
-	ROW_TILE = 1024,        /* elements of a row of accumulators in the cache */
 	DOT_LEAST = 192,        /* iterations from which a sum in vectors outweighs its fold */
 	ROWS_SCANNED = 4,       /* chains of additions side by side */
 	PACK_LEAST = 4,         /* tiles that must read a packed operand */
-	ITEMS = 16,             /* in a grid, so that threads get even shares */
-	STREAM_BYTES = 32 << 20 /* outputs too large for any cache */
+	ITEMS = 16              /* in a grid, so that threads get even shares */
 };
+/* Elements of a row of accumulators: an eighth of the first cache, beside what is summed. */
+static int row_tile(void) { return (int)(target->machine.cache[0] / 8 / sizeof(float)); }
+
 static const double SERIAL = 0.6;       /* the worth of a block that one thread computes alone */
 static const double OPEN = 0.5;         /* of one along a symbolic size, which may be 1 */
 
@@ -211,12 +212,13 @@ static double fill(int64_t n, int64_t tile)
 	return (double)n / ((n + tile - 1) / tile * tile);
 }
 
-/* The share of the arithmetic units' time that a block of rows by vectors uses: two additions begin
- * and two loads end in a cycle, an addition takes four. */
+/* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
+ * additions begin and loads end in a cycle, and how many cycles an addition takes. */
 static double rate(int rows, int vectors)
 {
-	double adds = rows * vectors / 2.0, loads = (rows + vectors) / 2.0,
-	       most = adds > 4 ? adds : 4;
+	const Machine *m = &target->machine;
+	double adds = rows * vectors / (double)m->ops, loads = (rows + vectors) / (double)m->loads,
+	       most = adds > m->latency ? adds : m->latency;
 	most = loads > most ? loads : most;
 	double all = rows * vectors;
 	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all);
@@ -288,7 +290,8 @@ static bool strides_pages(const Tiling *t, const UOp *load)
 	sum_of(&s, load->src[0]->src[1]);
 	for (int r = 0; r < t->f->nrange; r++)
 		if (bound_of(t->heavy) >> r & 1 &&
-			llabs(sum_coef(&s, t->f->range[r])) * dtype_size(load->dtype) % 4096 == 0 &&
+			llabs(sum_coef(&s, t->f->range[r])) * dtype_size(load->dtype) %
+				target->machine.page == 0 &&
 			sum_coef(&s, t->f->range[r]))
 			return true;
 	return false;
@@ -309,7 +312,7 @@ static void pack(Tiling *t, int m)
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
 		if (rows > target->local || reads_written(t->f, u) ||
 			(!far && !strides_pages(t, u) &&
-				bytes_of(t, u, over | 1ull << t->v) <= 1 << 20))
+				bytes_of(t, u, over | 1ull << t->v) <= target->machine.cache[1]))
 			continue;
 		p->stage[p->nstage].value = u;
 		p->stage[p->nstage++].over = over & free_of(u);
@@ -401,7 +404,7 @@ static int even_vectors(const Tiling *t, int most)
  * little faster.) */
 static bool reads_one_stream(const Tiling *t)
 {
-	enum { LARGE = 96 << 20, NEAR = 2048 };
+	int64_t large = 3 * target->machine.cache[2], near = target->machine.page / 2;
 	int last = 63 - __builtin_clzll(bound_of(t->heavy));
 	Loads l = loads_in(t->heavy->src[0]);
 	bool one = false;
@@ -409,10 +412,10 @@ static bool reads_one_stream(const Tiling *t)
 		Sum s;
 		sum_of(&s, l.at[i]->src[0]->src[1]);
 		int64_t step = sum_coef(&s, t->f->range[last]) * dtype_size(l.at[i]->dtype);
-		one |= free_of(l.at[i]) >> t->v & 1 && step > 0 && step <= NEAR;
+		one |= free_of(l.at[i]) >> t->v & 1 && step > 0 && step <= near;
 	}
 	vec_free(&l);
-	return one && lower_constants >= LARGE;
+	return one && lower_constants >= large;
 }
 
 /* Whole rows of accumulators in the cache, several iterations at a time; without vectors they are
@@ -422,7 +425,7 @@ static void tile_rows(Tiling *t)
 	int64_t iterations = length_of(t, t->heavy);
 	/* a symbolic number of columns may be too small for a tile to be of use */
 	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
-	int wide = (open ? 4 * USUAL_SIZE : ROW_TILE) / t->lanes;
+	int wide = (open ? 4 * USUAL_SIZE : row_tile()) / t->lanes;
 	order_last(t->p, t->v);
 	tile(t->p, t->v, even_vectors(t, iterations < 16 ? 4 : wide), t->lanes);
 	t->p->apart = iterations >= 64 && reads_one_stream(t);
@@ -535,7 +538,7 @@ static void tile_scan(Tiling *t)
 	if (!apart) {
 		int64_t rows = count_of(t->f, t->f->out & ~t->f->serial) / most_size(t->f, t->v);
 		int64_t share = most_size(t->f, t->v) * (rows < ITEMS ? rows : ITEMS) / ITEMS;
-		int64_t wide = share < ROW_TILE ? share : ROW_TILE;
+		int64_t wide = share < row_tile() ? share : row_tile();
 		order_within(p, t->v, outside);
 		tile(p, t->v, even_vectors(t, wide < 2 * t->lanes ? 2 : (int)(wide / t->lanes)),
 			t->lanes);
@@ -563,7 +566,8 @@ static bool streams(const Tiling *t)
 		const UOp *store = t->f->kernel->src[i];
 		int64_t bytes;
 		if (!mul_ok(count_of(t->f, t->f->out), dtype_size(store->src[0]->dtype), &bytes) ||
-			bytes < STREAM_BYTES || least_size(t->f, t->v) % tile_size(t->p, t->v))
+			bytes < target->machine.cache[2] ||
+			least_size(t->f, t->v) % tile_size(t->p, t->v))
 			return false;
 	}
 	return !t->f->in_place;

@@ -11,7 +11,8 @@
 #include "choose/choose.h"
 #include "index/ix.h"
 
-enum { LEAST = 4, MOST = 16, BLOCK_BYTES = 128, FETCH_BYTES = 1 << 17 };
+/* LINES: of a cache, that a block touches on either side */
+enum { LEAST = 4, MOST = 16, LINES = 2 };
 
 typedef struct { const Facts *f; int v, lanes; } TurnedTile;
 
@@ -84,7 +85,7 @@ static void order_behind(Plan *p, int r, int v)
 /* Groups tiles into blocks where there are enough; threads share these and the loops outside. */
 static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 {
-	int n = p->tile[v].vector, block = BLOCK_BYTES / (n * bytes);
+	int n = p->tile[v].vector, block = LINES * target->machine.line / (n * bytes);
 	bool blocks = block > 1 && least_size(f, r) >= 2 * n * block &&
 		least_size(f, v) >= 2 * n * block;
 	if (blocks)
@@ -124,5 +125,5 @@ bool wants_prefetch_stores(const Plan *p, const Facts *f)
 			!mul_ok(count_of(f, f->out), dtype_size(f->kernel->src[0]->src[0]->dtype),
 				&bytes))
 			bytes = INT64_MAX;
-	return bytes >= FETCH_BYTES;
+	return bytes >= target->machine.cache[1] / 8;
 }

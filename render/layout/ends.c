@@ -7,11 +7,14 @@
  * A copy touches each element once, the contraction many times: it is made when there are enough
  * products for each element that reading them in the right order outweighs the copy. A copy serves
  * later contractions too, until the buffer is written. */
+#include "target/target.h"
 #include "document/document.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
-enum { PLAIN_LEAST = 128, PAD_LEAST = 32, WRITE_LEAST = 32 };
+/* Products that outweigh the copy of an element, and its copy into blocks and out of them. */
+static int64_t copy_least(void) { return target->machine.copy; }
+static int64_t plain_least(void) { return 4 * target->machine.copy; }
 
 typedef struct { Map copies; VEC(UOp *) out; int count; } Ends;
 
@@ -63,8 +66,8 @@ static bool wants_read(const Roles *r, const UOp *buffer)
 {
 	int64_t n = products(r, buffer);
 	if (r->c.x->nsrc > 1)
-		return n >= PAD_LEAST;
-	return n >= PLAIN_LEAST && wants_blocks(r, r->c.x->src[0]);
+		return n >= copy_least();
+	return n >= plain_least() && wants_blocks(r, r->c.x->src[0]);
 }
 
 /* Is every element of the buffer written, each axis by a range of its own? */
@@ -85,7 +88,7 @@ static bool covers(const UOp *index)
 static bool wants_write(const Roles *r, const UOp *store, const UOp *buffer)
 {
 	return store->nsrc == 2 && covers(store->src[0]) && !r->facts.serial &&
-		!r->facts.in_place && products(r, buffer) >= WRITE_LEAST &&
+		!r->facts.in_place && products(r, buffer) >= copy_least() &&
 		wants_blocks(r, store->src[0]);
 }
 

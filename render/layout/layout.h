@@ -69,7 +69,7 @@ Graph *layout_operands(Graph *g);
 /* slices.c: temporaries passed from call to call in slices that stay in a cache. */
 Graph *layout_slices(Graph *g);
 /* Temporaries of this many bytes are worth slices: smaller ones stay in a cache anyway. */
-enum { SLICED_BYTES = 2 << 20 };
+int64_t sliced_bytes(void);
 /* weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);
 

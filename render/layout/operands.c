@@ -5,11 +5,12 @@
  *
  * s is contiguous in j, along which the elements of k are a row apart. A kernel of its own does the
  * transposition in registers. */
+#include "target/target.h"
 #include "document/document.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
-enum { ROWS_LEAST = 256, SUM_LEAST = 8 };
+enum { SUM_LEAST = 8 };
 
 /* An operand to be transposed: its load, and the ranges that move it, that of the vector last. */
 typedef struct { Roles r; UOp *call, *load, *order[MAX_RANGES]; int n; } Transposed;
@@ -32,7 +33,8 @@ static bool wrong_way(Transposed *o, UOp *load, const UOp *other, UOp *vector)
 	int64_t step;
 	if (load->nsrc > 1 || is_constant(place_buffer(o->call, load->src[0])) ||
 		reads_written(f, load) || !(moves & v) || free_of(other->src[0]) & v ||
-		count_of(f, f->out & ~moves) < ROWS_LEAST || count_of(f, sum & moves) < SUM_LEAST ||
+		count_of(f, f->out & ~moves) <
+			8 * target->machine.copy || count_of(f, sum & moves) < SUM_LEAST ||
 		(place_step(flat_place(load->src[0]), vector, &step) && step == 1))
 		return false;
 	o->load = load;

@@ -6,18 +6,28 @@
  * The number of parts is the same on every machine, and they are added in a fixed order, so results
  * do not depend on the number of threads. Of several reductions of a kernel those that others need
  * come first; in the parts of later ones each is the sum of its own parts. */
+#include "target/target.h"
 #include "document/document.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
 enum {
-	FEW = 16, LONG = 1 << 16, PART_LEAST = 1 << 14, MOST_PARTS = 64,
-	/* the same where one item sums rows of that many elements at once (ROW_TILE of
-	 * choose/tiles.c) */
-	FEW_IN_ROWS = 4096, LONG_ROWS = 1 << 20, MOST_ROW_PARTS = 16,
+	FEW = 16, MOST_PARTS = 64, MOST_ROW_PARTS = 16,
 	/* or where it has a tile of a contraction, with operands that are used again */
 	FEW_IN_TILES = 512
 };
+
+/* The elements of a part at least: those that are read of memory while other threads begin. */
+static int64_t part_least(void)
+{
+	const Machine *m = &target->machine;
+	return (int64_t)m->start * m->read[3] / (int64_t)sizeof(float);
+}
+
+/* of a reduction; of whole rows, which one item sums at once */
+static int64_t long_least(bool rows) { return part_least() * (rows ? 64 : 4); }
+/* Rows of that many elements are shared by threads as they are (row_tile of choose/tiles.c). */
+static int64_t few_in_rows(void) { return target->machine.cache[0] / 8; }
 
 typedef struct { VEC(UOp *) out; int count; } Parts;
 
@@ -71,8 +81,8 @@ static int64_t power_below(int64_t n)
 static bool is_long(Long *l, UOp *u)
 {
 	uint64_t inner, all = bound_in(u, &inner) | (l->rows ? l->f.out : 0);
-	int64_t work = least_of(&l->f, all), n = work / PART_LEAST, most = MOST_PARTS;
-	if (free_of(u) & ~l->f.out || work < (l->rows ? LONG_ROWS : LONG))
+	int64_t work = least_of(&l->f, all), n = work / part_least(), most = MOST_PARTS;
+	if (free_of(u) & ~l->f.out || work < long_least(l->rows))
 		return false;
 	most = l->rows ? MOST_ROW_PARTS : most;
 	l->parts = power_below(n < most ? n : most);
@@ -109,10 +119,10 @@ static bool few_items(Long *l)
 {
 	int64_t n = count_of(&l->f, l->f.out);
 	Roles r;
-	if (n >= FEW_IN_ROWS)
+	if (n >= few_in_rows())
 		return false;
 	bool contracts = roles_find(&r, l->call);
-	l->rows = n < (contracts ? FEW_IN_TILES : FEW_IN_ROWS) && has_rows(l);
+	l->rows = n < (contracts ? FEW_IN_TILES : few_in_rows()) && has_rows(l);
 	return l->rows || n < FEW;
 }
 

@@ -12,17 +12,21 @@
  *     slice: {first: true, axes: [0, 3], local: [0]}
  *
  * lower makes one kernel of them (lower/slices.c). Run one after another they are correct too. */
+#include "target/target.h"
 #include "document/document.h"
 #include "lower/lower.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
 enum {
-	/* of a slice at most: it is on the stack, in a core's cache */
-	SLICE_BYTES = 512 << 10,
-	NEAR_BYTES = 1 << 20,           /* a buffer that stays in a core's cache beside them */
 	SLICES_LEAST = 8                /* so that threads get even shares */
 };
+
+/* Of a slice at most: it is on the stack, in a core's second cache; of a buffer that stays there
+ * beside them. */
+static int64_t slice_bytes(void) { return target->machine.cache[1] / 2; }
+static int64_t near_bytes(void) { return target->machine.cache[1]; }
+int64_t sliced_bytes(void) { return 2 * target->machine.cache[1]; }
 
 /* What is known of a call, found once: for each of its slots the loops of the call that index the
  * leading axes of its places, as far as all places agree. */
@@ -267,7 +271,7 @@ static double read_again(const SliceGroup *g, int axes, int64_t parts)
 		for (size_t k = 0; k < f.all.n; k++)
 			if (f.all.at[k]->op == OP_LOAD && !(free_of(f.all.at[k]) & last)) {
 				int64_t n = bytes_of(place_buffer(call, f.all.at[k]->src[0]));
-				bytes += (n <= NEAR_BYTES ? 0.25 : 1) * (double)n *
+				bytes += (n <= near_bytes() ? 0.25 : 1) * (double)n *
 					(double)(parts - 1);
 			}
 	}
@@ -277,14 +281,14 @@ static double read_again(const SliceGroup *g, int axes, int64_t parts)
 /* The rows of a slice when their number is symbolic, n at the least: one; 0: none. */
 static int64_t open_row(int64_t n, int64_t row_bytes, int64_t outer)
 {
-	return row_bytes && row_bytes <= SLICE_BYTES && outer * n >= SLICES_LEAST;
+	return row_bytes && row_bytes <= slice_bytes() && outer * n >= SLICES_LEAST;
 }
 
 /* How many of n rows of row_bytes bytes form a slice when there are `outer` times as many: the most
  * that divide n; 0: none. */
 static int64_t rows_in(int64_t n, int64_t row_bytes, int64_t outer)
 {
-	int64_t rows = row_bytes ? SLICE_BYTES / row_bytes : 0;
+	int64_t rows = row_bytes ? slice_bytes() / row_bytes : 0;
 	for (rows = rows < n ? rows : n; rows > 0; rows--)
 		if (n % rows == 0 && outer * (n / rows) >= SLICES_LEAST)
 			break;
@@ -299,7 +303,7 @@ static bool choose(SliceGroup *g, int64_t *rows)
 	int first = 1;
 	for (size_t i = 0; i < g->inside.n; i++)
 		first = axes_open(g->inside.at[i]) > first ? axes_open(g->inside.at[i]) : first;
-	for (int a = 1; a <= g->axes && bytes >= SLICED_BYTES; a++) {
+	for (int a = 1; a <= g->axes && bytes >= sliced_bytes(); a++) {
 		UOp *size = g->at[0].outer[a - 1]->src[0];
 		int64_t n = least(size), each = bytes / (outer * n);
 		*rows = ix_is_const(size, &known) ? rows_in(n, each, outer) :
@@ -373,7 +377,7 @@ static bool has_enough(const SlicedCall *c, int n)
 			int64_t bytes = buffer_is(c[i].call->src[k], "temp") ?
 				bytes_of(c[i].call->src[k]) :
 				0;
-			if (bytes >= SLICED_BYTES - sum)
+			if (bytes >= sliced_bytes() - sum)
 				return true;
 			sum += bytes;
 		}

@@ -212,13 +212,14 @@ static UOp *read_packed(const Repack *p, UOp *buffer)
  * the copy costs little more. */
 static void keep_table(PackedWeights *w, const Repack *p, UOp *packed)
 {
-	enum { ELEMENTS = 1 << 18, COLUMNS = 1024 };
+	/* more than the second cache holds, in rows of more than a page */
+	int64_t elements = target->machine.cache[1] / 4, columns_least = target->machine.page / 4;
 	const UOp *place = p->r->c.w->src[0];
 	int64_t columns = range_size(p->vector);
 	PackedTable t = {place_buffer(p->call, place), packed, {0}, p->n, p->width, columns};
 	int64_t count;
-	if (!p->width || t.columns < COLUMNS || (int)place->nsrc != 1 + p->n ||
-		!shape_static(packed->shape, &count) || count < ELEMENTS)
+	if (!p->width || t.columns < columns_least || (int)place->nsrc != 1 + p->n ||
+		!shape_static(packed->shape, &count) || count < elements)
 		return;
 	for (int i = 0; i < p->n; i++) {
 		while (t.axis[i] < p->n && place->src[1 + t.axis[i]] != p->order[i])

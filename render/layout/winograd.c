@@ -21,11 +21,12 @@
  *     56×56    784 products a weight    0.90 → 0.44 ms    0.4 MB more
  *     28×28    196                      0.88 → 0.41       1.8
  *     14×14     44                      0.89 → 0.74       7.1 */
+#include "target/target.h"
 #include "document/document.h"
 #include "layout/layout.h"
 #include <stdlib.h>
 
-enum { TILE = 4, LEAST_CHANNELS = 16, LEAST_SPARED = 100 };
+enum { TILE = 4, LEAST_CHANNELS = 16 };
 
 static const double bt[6][6] = {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},
 	{0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
@@ -152,7 +153,7 @@ static bool find_conv(Conv *v, UOp *call)
 	v->th = (v->high + TILE - 1) / TILE;
 	v->tw = (v->wide + TILE - 1) / TILE;
 	int64_t tiles = v->th * v->tw * (v->n ? range_size(v->n) : 1);
-	v->by_rows = 36 * tiles * (range_size(v->c) + range_size(v->o)) * 4 >= SLICED_BYTES;
+	v->by_rows = 36 * tiles * (range_size(v->c) + range_size(v->o)) * 4 >= sliced_bytes();
 	const Facts *f = &v->r.facts;
 	return v->high > 0 && v->wide > 0 && f->out == out && !f->serial && !f->in_place &&
 		range_size(v->c) >= LEAST_CHANNELS && range_size(v->o) >= LEAST_CHANNELS &&
@@ -174,7 +175,7 @@ static bool is_worth(const Conv *v)
 	double more = 4e-6 * (36 - 9) * range_size(v->c) * range_size(v->o), products = spared(v);
 	const UOp *kernel = v->call->src[0];
 
-	if (products >= LEAST_SPARED)
+	if (products >= target->machine.spared)
 		explain(kernel,
 			"by Winograd's F(4x4,3x3), which changes the arithmetic: %.0f products "
 			"fewer for each weight more, %.1f MB",
@@ -183,8 +184,8 @@ static bool is_worth(const Conv *v)
 		explain(kernel,
 			"not by Winograd: %.0f products fewer for each weight more, %.1f MB; "
 			"%d are worth it",
-			products, more, LEAST_SPARED);
-	return products >= LEAST_SPARED;
+			products, more, target->machine.spared);
+	return products >= target->machine.spared;
 }
 
 /* ---- sums with few terms */

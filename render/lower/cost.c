@@ -5,10 +5,9 @@
  * Memory: each buffer once, at the rate of one core. The greater of both, divided among the items.
  * A factor of two does not matter. Symbolic sizes count as 64 each, or as the nearest value within
  * their bounds; those of the grid cancel out, the others stay in the result as sizes. */
+#include "target/target.h"
 #include "shape/shape.h"
 #include "lower/lower.h"
-
-enum { PER_NS = 4, BYTES_PER_NS = 16 };
 
 /* A kernel, and the number of iterations of each of its ranges. */
 typedef struct { const Facts *f; double iterations[MAX_RANGES]; } Cost;
@@ -87,6 +86,9 @@ static Work memory(const Cost *c)
 	return w;
 }
 
+/* operations of vectors in a nanosecond, half of what could be */
+static double ops_a_ns(void) { return target->machine.ops * target->machine.clock / 2000.0; }
+
 /* lanes that the plan's vectors give the arithmetic */
 static int lanes_of(const Plan *p)
 {
@@ -136,7 +138,8 @@ const Val *item_work(const Lowering *l)
 		c.iterations[r] = size_taken(c.f->range[r]->src[0], &env);
 	double items = size_taken(size_from_val(l->global->a[0], &err), &env);
 	Work compute = arithmetic(&c), move = memory(&c);
-	double ns = compute.sum / lanes_of(&l->plan) / PER_NS, slow = move.sum / BYTES_PER_NS / 4;
+	double ns = compute.sum / lanes_of(&l->plan) / ops_a_ns(),
+	       slow = move.sum / (target->machine.read[3] / 2.0) / 4;
 	uint64_t over = (ns > slow ? compute.over : move.over) & within_item(l);
 	ns = (ns > slow ? ns : slow) / (items > 1 ? items : 1);
 	return by_sizes(&c, ns < 1 ? 1 : ns > 1e12 ? (int64_t)1e12 : (int64_t)ns, over);

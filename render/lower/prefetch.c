@@ -14,6 +14,7 @@
  * row is about as long as a page, and the hardware prefetcher stops at a page's end. For a
  * contraction whose constants lie in panels, it is the next panel: each tile of rows that uses this
  * panel prefetches a share of the next. */
+#include "target/target.h"
 #include "lower/lower.h"
 #include "index/ix.h"
 
@@ -74,7 +75,8 @@ void prefetch_stores_emit(Lowering *l, const Nest *n)
 
 /* ---- the next row */
 
-enum { LINE = 64, ROW_LEAST = 512, ROW_MOST = 1 << 16, ALL_LEAST = 1 << 21 };
+/* LINES: of a cache, of which it is worth a row's while */
+enum { LINES = 8 };
 
 /* Is the load contiguous along range v, and does range r step from row to row? */
 static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
@@ -91,6 +93,7 @@ static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
 
 uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v)
 {
+	const Machine *m = &target->machine;
 	int64_t all, row, size;
 	int r = p->norder ? p->order[0] : -1;
 	if (r < 0 || r == v || !p->nstage || p->tile[r].unroll || p->tile[v].vector < 2)
@@ -101,8 +104,8 @@ uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v)
 			continue;
 		size = dtype_size(u->dtype);
 		row = count_of(f, 1ull << v) * size;
-		if (row >= ROW_LEAST && row <= ROW_MOST &&
-			mul_ok(row, count_of(f, 1ull << r), &all) && all >= ALL_LEAST)
+		if (row >= LINES * m->line && row <= 2 * m->cache[0] &&
+			mul_ok(row, count_of(f, 1ull << r), &all) && all >= 2 * m->cache[1])
 			return 1ull << r;
 	}
 	return 0;
@@ -131,7 +134,7 @@ static void row_emit(Lowering *l, const Scope *s)
 		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r) ||
 			!all_around(s, free_of(u->src[0])))
 			continue;
-		int line = LINE / dtype_size(u->dtype);
+		int line = target->machine.line / dtype_size(u->dtype);
 		int lines = (start->tile.unroll * start->tile.vector + line - 1) / line;
 		UOp *k = scope_range(l, s, ix_const(lines), "unroll");
 		UOp *from[MAX_RANGES], *to[MAX_RANGES], *index = u->src[0];
@@ -153,11 +156,9 @@ static void row_emit(Lowering *l, const Scope *s)
 
 /* ---- the next panel */
 
-enum { CONSTANTS_LEAST = 32 << 20 };
-
 uint64_t wants_panel(const Plan *p, const Facts *f, int v)
 {
-	return lower_constants >= CONSTANTS_LEAST ? panel_range(p, f, v) : 0;
+	return lower_constants >= target->machine.cache[2] ? panel_range(p, f, v) : 0;
 }
 
 /* The number of rows before the tile around s. */

@@ -272,6 +272,25 @@ static UOp *whole_call(MergedCall *g)
 	return call;
 }
 
+/* Are the items of a kernel its slices, in their order? Its list may say otherwise: then it runs by
+ * itself. */
+static bool keeps_slices(const UOp *kernel, const SliceArg *s)
+{
+	const Val *list = val_get(kernel->arg, "actions");
+	bool order = false, grid = false;
+	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++) {
+		const Val *a = list->a[i];
+		if (val_is_str(a->a[0], "chunk"))
+			return false;
+		grid |= val_is_str(a->a[0], "grid") && a->a[1]->i == s->n;
+		bool front = val_is_str(a->a[0], "order") && a->n > (size_t)s->n;
+		for (int k = 0; front && k < s->n; k++)
+			front = a->a[k + 1]->kind == VAL_INT && a->a[k + 1]->i == s->axis[k];
+		order |= front;
+	}
+	return order && grid;
+}
+
 /* One call that replaces these; NULL where they have to stay separate. */
 static UOp *join(UOp *const *calls, const SliceArg *slice, int n)
 {
@@ -279,7 +298,8 @@ static UOp *join(UOp *const *calls, const SliceArg *slice, int n)
 	UOp *call = NULL;
 	g.items = items_of(calls[0]);
 	for (int c = 0; c < n; c++)
-		g.apart |= !g.items || items_of(calls[c]) != g.items;
+		g.apart |= !g.items || items_of(calls[c]) != g.items ||
+			!keeps_slices(calls[c]->src[0], &slice[c]);
 	for (int c = 0; c < n && !g.apart; c++)
 		put_inside(&g, calls[c], &slice[c]);
 	if (!g.apart) {

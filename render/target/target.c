@@ -63,6 +63,7 @@ static const Target *from_row(const TargetRow *r)
 	t->dims = r->dims;
 	t->warp = r->warp;
 	t->local = r->local;
+	machine_fill(&t->machine, t->gpu);
 	set_ops(t->lacks, t, "lacks", r->lacks ? r->lacks : "");
 	set_ops(t->swaps, t, "swaps", r->swaps ? r->swaps : "");
 	snprintf(t->flags, sizeof t->flags, "%s", r->flags ? r->flags : "");
@@ -81,6 +82,8 @@ static int64_t number(const Target *t, const char *key, const char *text, int64_
 
 static void set_field(Target *t, const char *key, const char *text)
 {
+	if (machine_set(&t->machine, key, text, t->name))
+		return;
 	if (!strcmp(key, "gpu"))
 		t->gpu = number(t, key, text, 1);
 	else if (!strcmp(key, "f64"))
@@ -207,20 +210,26 @@ static const Target *with_march(const Target *t, const char *name)
 	return r;
 }
 
-static const Target *from_text(const char *name, char *text)
+static void set_lines(Target *t, char *text, const char *from)
 {
-	Target *t = xcalloc(1, sizeof *t);
-	snprintf(t->name, sizeof t->name, "%s", name);
-	t->f64 = true;
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		char *colon = strchr(line, ':');
 		if (!colon)
-			die(MALFORMED, "render-%s --describe: a line is not \"key: value\"", name);
+			die(MALFORMED, "%s: a line is not \"key: value\"", from);
 		*colon = 0;
 		char *value = colon + 1 + strspn(colon + 1, " \t");
 		value[strcspn(value, "\r")] = 0;
 		set_field(t, line + strspn(line, " \t"), value);
 	}
+}
+
+static const Target *from_text(const char *name, char *text)
+{
+	Target *t = xcalloc(1, sizeof *t);
+	snprintf(t->name, sizeof t->name, "%s", name);
+	t->f64 = true;
+	set_lines(t, text, arena_printf("render-%s --describe", name));
+	machine_fill(&t->machine, t->gpu);
 	check(t);
 	return t;
 }
@@ -281,11 +290,34 @@ void target_print(Buf *out, const Target *t)
 		if (target_swaps(t, op))
 			buf_printf(out, " %s", op_name(op));
 	buf_printf(out, "\nflags: %s\n", t->flags);
+	machine_print(out, &t->machine);
+}
+
+/* ---- what was measured here */
+
+static char *remembered;
+
+void target_remember(void)
+{
+	if (lower_opt.measured)
+		remembered = machine_kept();
+}
+
+/* t with the figures of this machine; a GPU's are none of its processor's. */
+static const Target *with_measured(const Target *t)
+{
+	if (!remembered || t->gpu || t->fixed)
+		return t;
+	Target *r = xcalloc(1, sizeof *r);
+	*r = *t;
+	machine_read(&r->machine, remembered, "--measured");
+	return r;
 }
 
 Graph *target_choose(Graph *g)
 {
 	if (!target)
-		target = with_march(target_find(lower_opt.target), lower_opt.processor);
+		target = with_measured(
+			with_march(target_find(lower_opt.target), lower_opt.processor));
 	return g;
 }

@@ -2,6 +2,7 @@
 #ifndef RENDER_TARGET_TARGET_H
 #define RENDER_TARGET_TARGET_H
 #include "graph/graph.h"
+#include "machine/machine.h"
 
 enum { WARP = 32 }; /* the shortest there is */
 
@@ -22,6 +23,7 @@ typedef struct {
 	bool f64;               /* has doubles */
 	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */
 	uint64_t swaps[2];      /* of each Op that a contraction becomes (actions/swap.c) */
+	Machine machine;
 	char flags[256];        /* options for its compiler */
 	char march[32];         /* the processor to compile for; "": the machine's own */
 } Target;
@@ -40,11 +42,19 @@ static inline bool target_swaps(const Target *t, Op op) { return t->swaps[op / 6
 typedef struct {
 	const char *target, *processor;         /* -t, --march */
 	const char *actions;                    /* --opt: "NAME*: action; action", or NULL */
-	bool explain, reasons, strict;
+	const char *tuned, *machine;            /* --tuned, --machine, or NULL */
+	bool explain, reasons, strict, measured, measure;
 } LowerOptions;
 extern LowerOptions lower_opt;
 /* The target for which layout, lower or render works. */
 extern const Target *target;
+/* --measured: reads the row that `lower --measure` has left in the cache; before the walls. */
+void target_remember(void);
 /* Pass: sets target, unless it is set. */
 Graph *target_choose(Graph *g);
+
+/* ---- measure.c: this machine's figures */
+
+/* Measures them, in about a second; what cannot be is left as it is. */
+void machine_measure(Machine *m);
 #endif

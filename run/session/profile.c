@@ -242,3 +242,26 @@ void session_trace(const Session *s)
 		timeline_kernel(e->name, e->layer, e->begin, e->ms);
 	}
 }
+
+/* ---- each run of each kernel */
+
+void session_laps(const Session *s, const char *file)
+{
+	Map done = {0};
+	Buf b = {0};
+
+	for (size_t i = 0; i < s->events.n; i++) {
+		const char *name = s->events.at[i].name;
+		if (map_get(&done, PKEY(name)))
+			continue;
+		map_put(&done, PKEY(name), (void *)name);
+		buf_printf(&b, "%s", name);
+		for (size_t k = i; k < s->events.n; k++)
+			if (s->events.at[k].name == name)
+				buf_printf(&b, " %.0f", s->events.at[k].ms * 1e6);
+		buf_printf(&b, "\n");
+	}
+	file_write(file, buf_str(&b), b.n);
+	map_free(&done);
+	buf_free(&b);
+}

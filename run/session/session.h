@@ -139,7 +139,7 @@ typedef struct {
 	bool interpret, profile;
 	bool sandbox;                   /* confined before the first call */
 	/* then it may read this file besides, and write where these are; or NULL */
-	const char *reads, *writes[5];
+	const char *reads, *writes[6];
 	int threads;                    /* 0: one per core */
 	bool often;                     /* many calls follow: worth extra time before the first */
 	Feeds *feeds;                   /* inputs fed by rows, or NULL */
@@ -167,6 +167,8 @@ size_t session_outputs(Session *s, const char *const **names, const Array **at);
 Graph *session_profile(const Session *s);
 /* Puts each run of a kernel on the timeline (process/timeline.c). */
 void session_trace(const Session *s);
+/* --laps: writes a line for each kernel, its name and the nanoseconds of each of its runs. */
+void session_laps(const Session *s, const char *file);
 /* Frees the session's memory, for the next document of a stream. */
 void session_close(Session *s);
 
