@@ -59,6 +59,8 @@ static const Pass passes[] = {
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},
 	{"slices", lower_slices, "calls that share slices become one", .optional = true},
 	{"brief", lower_brief, "mark what a compiler need not optimise", .optional = true},
+	{"lanes", lower_lanes, "loops of kind vector become values with lanes", .optional = true},
+	{"legalise", lower_legalise, "lanes as the target has them", .optional = true},
 	{0},
 };
 

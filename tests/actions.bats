@@ -37,6 +37,11 @@ drawn() {
 
 @test "actions: transpose, prefetched and nontemporal stores" { drawn 3 12 clang transpose prefetch_stores nontemporal; }
 
+@test "actions: values with lanes, by LLVM" {
+	has_llvm || skip "no LLVM library"
+	drawn 2 10 llvm tile transpose jam partial stage chunk
+}
+
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
 @test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split swap; }
 @test "actions: ranges that are groups, items and tiles of a GPU" { drawn 2 "$(sanitized && echo 3 || echo 8)" opencl kind; }

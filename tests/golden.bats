@@ -31,6 +31,7 @@ kernels() {
 @test "golden: fuse --explain" { golden explain; }
 @test "golden: kernels left of common model parts, however they are written" { golden kernels; }
 @test "golden: lower for the CPU" { golden lower; }
+@test "golden: lower to values with lanes" { golden lower.llvm; }
 @test "golden: lower for GPUs" { golden lower.opencl; golden lower.cuda; golden lower.metal; }
 @test "golden: C for gcc and clang" { golden c; }
 @test "golden: C99" { golden c99; }

@@ -15,7 +15,7 @@
 #   NAME.err              the message, when trace refuses the program
 
 GOLDEN=$TESTS/golden
-SUFFIXES="graph schedule fuse explain kernels lower lower.opencl lower.cuda lower.metal c c99 ll cl cu metal views out err"
+SUFFIXES="graph schedule fuse explain kernels lower lower.opencl lower.cuda lower.metal lower.llvm c c99 ll cl cu metal views out err"
 
 # the graph of NAME, on standard output
 golden_graph() {
@@ -72,7 +72,7 @@ golden_make() (
 	explain) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null ;;
 	kernels) golden_graph "$1" | tool fuse --explain 2>&1 > /dev/null | sed -En '/ -> /{s/ t[0-9]+\b/ t/g;p}' ;;
 	lower) golden_graph "$1" | tool fuse | golden_lower "$1" -t clang --march x86-64-v3 | tool show ;;
-	lower.*) golden_graph "$1" | tool fuse | golden_lower "$1" -t "${2#lower.}" | tool show ;;
+	lower.*) golden_graph "$1" | tool fuse | golden_lower "$1" -t "${2#lower.}" --march x86-64-v3 | tool show ;;
 	c | c99 | ll | cl | cu | metal)
 		if [ "$1" = helpers ]; then golden_helper_texts "$2"; else golden_sources "$1" "$2" | golden_helpers names; fi ;;
 	views) golden_graph "$1" | tool show --views ;;

@@ -73,7 +73,7 @@ operands() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=
 @test "llvm: text that is no LLVM IR is told in a line" {
 	printf 'input x f32[4]\noutput y = x + 1\n' > b.t
 	tool trace b.t | tool fuse | tool render -t llvm | tool show > b.txt
-	sed 's/fadd float/fadd banana/' b.txt | tool show -p > b.mp
+	sed 's/fadd <4 x float>/fadd banana/' b.txt | tool show -p > b.mp
 	fails 3 tool run b.mp x=1
 	fails 1 tool run --allow-code b.mp x=1
 	[[ $errors == *"the compiler failed: "*"expected type"* ]]

@@ -33,9 +33,10 @@ static double operations_of(const UOp *u)
 {
 	if (!op_elementwise(u->op) || u->op == OP_CAST || u->op == OP_BITCAST || u->op == OP_WHERE)
 		return 0;
-	if (u->dtype == DT_I64 || u->dtype == DT_U64 || u->dtype == DT_BOOL)
+	DType d = dtype_element(u->dtype);
+	if (d == DT_I64 || d == DT_U64 || d == DT_BOOL)
 		return 0;
-	return u->op == OP_MULACC ? 2 : 1;
+	return (u->op == OP_MULACC ? 2 : 1) * dtype_lanes(u->dtype);
 }
 
 /* The array of an INDEX is a buffer of the call. */

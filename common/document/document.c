@@ -111,7 +111,7 @@ static int find_known(KnownName *table, const char *s, size_t n, bool dtype)
 	if (k->n == n && !memcmp(k->text, s, n))
 		return k->value;
 	memcpy(name, s, n);
-	k->value = dtype ? (int)dtype_find(name) : op_find(name);
+	k->value = dtype ? (int)dtype_find_lanes(name) : op_find(name);
 	memcpy(k->text, s, n);
 	k->n = n;
 	return k->value;

@@ -51,6 +51,9 @@ const char *layer_of(const Graph *g, const UOp *call);
 typedef struct { double operations, bytes; } KernelWork;
 KernelWork count_work(UOp *kernel, const VarEnv *env);
 
+/* lanes.c: the loops that a KERNEL with lanes means; itself where it has none */
+UOp *lanes_as_loops(UOp *kernel);
+
 /* count_steps.c: about how many steps a call of the document takes, with these values of the size
  * variables. */
 double count_steps(const Graph *g, const VarEnv *env);

@@ -118,7 +118,6 @@ static void check_call(size_t at, const UOp *call)
 /* The body of a vector loop is a list of LETs and STOREs, and its size is a number. */
 static void check_vector(size_t at, const UOp *k, uint32_t i)
 {
-	enum { MOST_LANES = 64 };
 	int64_t n;
 	if (strcmp(range_kind(k->src[i]), "vector"))
 		return;
@@ -128,6 +127,9 @@ static void check_vector(size_t at, const UOp *k, uint32_t i)
 		if (k->src[i]->op != OP_LET && k->src[i]->op != OP_STORE)
 			bad(MALFORMED, at, k,
 				arena_printf("%s in a vector loop", op_name(k->src[i]->op)));
+		else if (dtype_lanes(k->src[i]->op == OP_LET ? k->src[i]->dtype :
+			k->src[i]->src[0]->dtype) > 1)
+			bad(MALFORMED, at, k, "lanes in a vector loop");
 }
 
 /* Loops and conditions of a KERNEL of level loops close in order, and each counter is used within

@@ -29,6 +29,8 @@ static const Val *normal_int(DType dt, const Val *v)
 
 const Val *const_normal(DType dt, const Val *v)
 {
+	if (dtype_lanes(dt) > 1)
+		return NULL;
 	if (v->kind == VAL_BOOL && dt != DT_BOOL)
 		v = val_int(v->b);
 	if (dt == DT_BOOL) {

@@ -136,6 +136,8 @@ typedef struct { UOp **at; size_t n; } Nodes;                /* in the arena */
  * is reached by them. */
 Nodes walk(UOp *root);
 Nodes walk_many(size_t n, UOp *const *roots);
+/* The same, depth first: the order follows from the nodes alone, not from when they were made. */
+Nodes walk_deep(UOp *root);
 /* The same, valid only until the next walk of any kind or the next node is made: for short
  * looks. */
 Nodes walk_brief(UOp *root);

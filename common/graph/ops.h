@@ -9,16 +9,28 @@ typedef enum {
 #define DTYPE(NAME, ...) DT_##NAME,
 #include "graph/dtypes.def"
 #undef DTYPE
-	DT_NONE, DT_COUNT = DT_NONE
+	DT_NONE, DT_COUNT = DT_NONE,
+	/* "f32x16", a value with lanes at level loops, is DT_F32 + 4 * DT_LANES */
+	DT_LANES = 16, DT_ALL = 7 * DT_LANES
 } DType;
 typedef struct { const char *name; int size; char kind; const char *ctype, *npy; } DTypeInfo;
-extern const DTypeInfo dtype_info[DT_COUNT + 1];
+extern const DTypeInfo dtype_info[DT_ALL];
 DType dtype_find(const char *name);      /* DT_NONE when there is no such dtype */
+DType dtype_find_lanes(const char *name);       /* the same of those with lanes too */
+/* the dtype of a lane; how many there are (a power of two; 1: a scalar); d in so many lanes */
+enum { MOST_LANES = 64 };
+static inline DType dtype_element(DType d) { return d % DT_LANES; }
+static inline int dtype_lanes(DType d) { return 1 << d / DT_LANES; }
+DType dtype_in_lanes(DType d, int lanes);
+/* the bytes of all lanes */
 static inline int dtype_size(DType d) { return dtype_info[d].size; }
 static inline const char *dtype_name(DType d) { return dtype_info[d].name; }
 static inline bool dtype_float(DType d) { return dtype_info[d].kind == 'F'; }
 /* a float of 16 bits */
-static inline bool dtype_half(DType d) { return dtype_float(d) && dtype_size(d) == 2; }
+static inline bool dtype_half(DType d)
+{
+	return dtype_float(d) && dtype_size(dtype_element(d)) == 2;
+}
 static inline bool dtype_int(DType d)
 {
 	return dtype_info[d].kind == 'I' || dtype_info[d].kind == 'U';
@@ -41,7 +53,7 @@ typedef enum {
 
 typedef enum { CLASS_LEAF, CLASS_UNARY, CLASS_CASTING, CLASS_BINARY, CLASS_COMPARE, CLASS_TERNARY,
 	CLASS_AXES, CLASS_MOVEMENT, CLASS_INDEXING, CLASS_SAME, CLASS_EFFECT, CLASS_ROOT,
-	CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS, CLASS_FLOW } OpClass;
+	CLASS_KERNEL, CLASS_CALLS, CLASS_LOOPS, CLASS_LANES, CLASS_FLOW } OpClass;
 
 /* The dtypes its sources may have (for a leaf: the node's own). NUM: all but bool; INTB: integers
  * and bool; NONE: the node has no value. */

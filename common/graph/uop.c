@@ -3,8 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-const DTypeInfo dtype_info[DT_COUNT + 1] = {
-#define DTYPE(NAME, text, bytes, kind, ctype, npy) [DT_##NAME] = {text, bytes, kind, #ctype, npy},
+#define LANES(NAME, text, bytes, kind, log) \
+	[DT_##NAME + log * DT_LANES] = {text, bytes << log, kind},
+const DTypeInfo dtype_info[DT_ALL] = {
+#define DTYPE(NAME, text, bytes, kind, ctype, npy) [DT_##NAME] = {text, bytes, kind, #ctype, npy}, \
+	LANES(NAME, text "x2", bytes, kind, 1) LANES(NAME, text "x4", bytes, kind, 2) \
+	LANES(NAME, text "x8", bytes, kind, 3) LANES(NAME, text "x16", bytes, kind, 4) \
+	LANES(NAME, text "x32", bytes, kind, 5) LANES(NAME, text "x64", bytes, kind, 6)
 #include "graph/dtypes.def"
 #undef DTYPE
 	[DT_NONE] = {"none", 0, 0, "void", ""},
@@ -39,6 +44,22 @@ DType dtype_find(const char *name)
 	return DT_NONE;
 }
 
+DType dtype_find_lanes(const char *name)
+{
+	for (int d = 0; d < DT_ALL; d++)
+		if (d % DT_LANES < DT_COUNT && !strcmp(dtype_info[d].name, name))
+			return d;
+	return DT_NONE;
+}
+
+DType dtype_in_lanes(DType d, int lanes)
+{
+	int log = 0;
+	while (1 << log < lanes)
+		log++;
+	return dtype_element(d) + log * DT_LANES;
+}
+
 int op_find(const char *name)
 {
 	static ARENA Map byname;
@@ -52,6 +73,7 @@ int op_find(const char *name)
 
 bool op_takes(Op o, DType d)
 {
+	d = dtype_element(d);
 	switch (op_info[o].takes) {
 	case TAKES_ANY: return d != DT_NONE;
 	case TAKES_NUM: return d != DT_NONE && d != DT_BOOL;
@@ -69,7 +91,7 @@ DType op_gives(Op o, DType source, DType said)
 {
 	switch (op_info[o].gives) {
 	case GIVES_SOURCE: return source;
-	case GIVES_BOOL: return DT_BOOL;
+	case GIVES_BOOL: return dtype_in_lanes(DT_BOOL, dtype_lanes(source));
 	case GIVES_I64: return DT_I64;
 	default: return said;
 	}

@@ -100,7 +100,7 @@ static void visit(UOp *root)
 	}
 }
 
-static void find(size_t nroots, UOp *const *roots)
+static void find(size_t nroots, UOp *const *roots, bool by_id)
 {
 	table_round(&mark);
 	found.n = 0;
@@ -108,19 +108,24 @@ static void find(size_t nroots, UOp *const *roots)
 	binds_of(nroots, roots, &sizes.binds);
 	for (size_t i = 0; i < nroots; i++)
 		visit(roots[i]);
-	if (!sizes.late)
+	if (by_id && !sizes.late)
 		order_by_id(found.at, found.n);
 	if (sizes.binds.n)
 		map_free(&sizes.binds);
 }
 
-Nodes walk_many(size_t nroots, UOp *const *roots)
+static Nodes nodes_found(void)
 {
-	find(nroots, roots);
 	Nodes r = {arena_alloc(found.n * sizeof *r.at), found.n};
 	if (found.n)
 		memcpy(r.at, found.at, found.n * sizeof *r.at);
 	return r;
+}
+
+Nodes walk_many(size_t nroots, UOp *const *roots)
+{
+	find(nroots, roots, true);
+	return nodes_found();
 }
 
 Nodes walk(UOp *root) { return walk_many(1, &root); }
@@ -137,9 +142,15 @@ Nodes walk_kept(UOp *root)
 	return *all;
 }
 
+Nodes walk_deep(UOp *root)
+{
+	find(1, &root, false);
+	return nodes_found();
+}
+
 Nodes walk_brief(UOp *root)
 {
-	find(1, &root);
+	find(1, &root, true);
 	return (Nodes){found.at, found.n};
 }
 

@@ -158,6 +158,8 @@ static Span derive_span(UOp *u, Span a, Span b, Span c)
 {
 	int64_t v;
 
+	if (dtype_lanes(u->dtype) > 1)
+		return nothing_known;
 	switch (u->op) {
 	case OP_CONST: return ix_is_const(u, &v) ? (Span){v, v} : nothing_known;
 	case OP_VAR: return var_span(u);

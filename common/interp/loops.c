@@ -78,22 +78,41 @@ static char *address(const LoopRun *r, const Memory *m, int64_t place, size_t la
 		(m->per_lane ? place * r->plan.lanes + lane : place) * element_size(m->u->dtype);
 }
 
+/* Bytes of an element of c. */
+static int cell_size(const LoopCell *c) { return element_size(dtype_element(c->u->dtype)); }
+
+/* Element e of c in a lane; a scalar is each of its elements. */
+static size_t element_of(const LoopCell *c, size_t lane, int e)
+{
+	return (c->varies ? lane * c->width : 0) + (c->width > 1 ? e : 0);
+}
+
+static int64_t place_of(const LoopCell *place, size_t lane, int e)
+{
+	return ((int64_t *)place->lane)[element_of(place, lane, e)];
+}
+
+static bool gate_of(const LoopCell *gate, size_t lane, int e)
+{
+	return !gate || gate->lane[element_of(gate, lane, e)];
+}
+
 static void run_load(LoopRun *r, LoopCell *c)
 {
 	const Memory *m = &r->plan.memory.at[c->memory];
 	const LoopCell *place = cell_at(r, c->src[0]), *gate = c->nsrc > 1 ? cell_at(r, c->src[1]) :
 		NULL;
-	const int size = element_size(c->u->dtype);
-	const size_t n = c->varies ? r->lanes : 1;
+	const int size = cell_size(c);
+	const size_t n = (c->varies ? r->lanes : 1) * c->width;
 
-	for (size_t i = 0; i < n; i++) {
-		int64_t at = ((int64_t *)place->lane)[place->varies ? i : 0];
-		bool on = (!c->varies || active(r, i)) &&
-			(!gate || gate->lane[gate->varies ? i : 0]);
-		if (on)
-			element_copy(c->lane + i * size, address(r, m, at, i, "LOAD"), size);
+	for (size_t k = 0; k < n; k++) {
+		size_t i = k / c->width;
+		int e = (int)(k % c->width);
+		if ((!c->varies || active(r, i)) && gate_of(gate, i, e))
+			element_copy(c->lane + k * size,
+				address(r, m, place_of(place, i, e), i, "LOAD"), size);
 		else
-			memset(c->lane + i * size, 0, size);
+			memset(c->lane + k * size, 0, size);
 	}
 }
 
@@ -101,18 +120,91 @@ static void run_store(LoopRun *r, const Statement *s)
 {
 	const Memory *m = &r->plan.memory.at[s->memory];
 	const LoopCell *place = cell_at(r, s->place), *value = cell_at(r, s->value);
-	const int size = element_size(value->u->dtype);
-	const bool once = !m->per_lane && !place->varies && !value->varies;
+	const LoopCell *gate = s->gate == NO_CELL ? NULL : cell_at(r, s->gate);
+	const int size = cell_size(value), width = value->width;
+	const bool once = !m->per_lane && !place->varies && !value->varies &&
+		!(gate && gate->varies);
 
-	for (size_t i = 0; i < r->lanes; i++) {
-		if (!active(r, i))
-			continue;
-		element_copy(
-			address(r, m, ((int64_t *)place->lane)[place->varies ? i : 0], i, "STORE"),
-			value->lane + (value->varies ? i * size : 0), size);
-		if (once)
+	for (size_t k = 0; k < r->lanes * width; k++) {
+		size_t i = k / width;
+		int e = (int)(k % width);
+		if (once && i)
 			return;
+		if (active(r, i) && gate_of(gate, i, e))
+			element_copy(address(r, m, place_of(place, i, e), i, "STORE"),
+				value->lane + element_of(value, i, e) * size, size);
 	}
+}
+
+/* ---- values with lanes of their own */
+
+static void run_shuffle(LoopRun *r, LoopCell *c, size_t lane)
+{
+	const int size = cell_size(c);
+
+	for (int e = 0; e < c->width; e++) {
+		int from = (int)c->u->arg->a[e]->i, width = cell_at(r, c->src[0])->width;
+		const LoopCell *x = cell_at(r, c->src[from / width]);
+		element_copy(c->lane + (lane * c->width + e) * size,
+			x->lane + element_of(x, lane, from % width) * size, size);
+	}
+}
+
+/* base, base + step, … */
+static void run_ramp(LoopRun *r, LoopCell *c, size_t lane)
+{
+	const int size = cell_size(c);
+	const LoopCell *base = cell_at(r, c->src[0]);
+	uint64_t v = 0;
+
+	element_copy((char *)&v, base->lane + element_of(base, lane, 0) * size, size);
+	for (int e = 0; e < c->width; e++, v += (uint64_t)c->u->arg->i)
+		element_copy(c->lane + (lane * c->width + e) * size, (char *)&v, size);
+}
+
+static void run_broadcast(LoopRun *r, LoopCell *c, size_t lane)
+{
+	const int size = cell_size(c);
+	const LoopCell *x = cell_at(r, c->src[0]);
+
+	for (int e = 0; e < c->width; e++)
+		element_copy(c->lane + (lane * c->width + e) * size,
+			x->lane + element_of(x, lane, 0) * size, size);
+}
+
+static void compute(LoopCell *c, size_t n, void *out, const void *const *in, const int *step)
+{
+	DType from = dtype_element(c->u->src[c->nsrc > 1]->dtype);
+
+	if (c->fn)
+		c->fn(n, out, in, step);
+	else
+		interp_op(c->u->op, dtype_element(c->u->dtype), from, n, out, in, step);
+}
+
+/* An elementwise op: lane after lane, for an operand may be the same in all of them. */
+static void run_elements(LoopRun *r, LoopCell *c, size_t lane)
+{
+	const void *in[3];
+	int step[3];
+
+	for (uint32_t k = 0; k < c->nsrc; k++) {
+		const LoopCell *x = cell_at(r, c->src[k]);
+		in[k] = x->lane + element_of(x, lane, 0) * cell_size(x);
+		step[k] = x->width > 1;
+	}
+	compute(c, c->width, c->lane + lane * c->width * cell_size(c), in, step);
+}
+
+static void run_wide(LoopRun *r, LoopCell *c)
+{
+	for (size_t i = 0; i < (c->varies ? r->lanes : 1); i++)
+		switch (c->u->op) {
+		case OP_SHUFFLE: run_shuffle(r, c, i); break;
+		case OP_RAMP: run_ramp(r, c, i); break;
+		case OP_BROADCAST: run_broadcast(r, c, i); break;
+		default: run_elements(r, c, i);
+		}
 }
 
 /* ---- cells ---- */
@@ -145,6 +237,8 @@ static void show_cell(LoopRun *r, const LoopCell *c)
 	SeenValues v = {.u = c->u, .n = c->varies ? r->lanes : 1, .out = c->lane,
 		.mask = c->varies ? r->mask : NULL, .run = r, .place = place_lane};
 
+	if (c->width > 1)       /* its lanes are seen where they are stored */
+		return;
 	if (op_elementwise(c->u->op))
 		for (; v.nsrc < c->nsrc; v.nsrc++) {
 			v.in[v.nsrc] = c->in[v.nsrc];
@@ -171,16 +265,14 @@ static void run_exchange(LoopRun *r, LoopCell *c)
 
 static void run_cell(LoopRun *r, LoopCell *c)
 {
-	const size_t n = c->varies ? r->lanes : 1;
-
-	if (c->fn)
-		c->fn(n, c->lane, c->in, c->step);
-	else if (c->u->op == OP_LOAD)
+	if (c->u->op == OP_LOAD)
 		run_load(r, c);
+	else if (c->width > 1 || c->u->op == OP_SHUFFLE)
+		run_wide(r, c);
 	else if (c->u->op == OP_EXCHANGE)
 		run_exchange(r, c);
 	else
-		interp_op(c->u->op, c->u->dtype, c->u->src[0]->dtype, n, c->lane, c->in, c->step);
+		compute(c, c->varies ? r->lanes : 1, c->lane, c->in, c->step);
 	if (r->watch)
 		show_cell(r, c);
 }
@@ -302,16 +394,22 @@ static void run_let(LoopRun *r, const Statement *s)
 	const LoopCell *own = cell_at(r, s->own);
 
 	memcpy(own->lane, value->lane,
-		(own->varies ? r->lanes : 1) * element_size(value->u->dtype));
+		(own->varies ? r->lanes : 1) * cell_size(value) * value->width);
 }
 
-/* Evaluates the gate first; where it is false, neither value nor index is computed. */
+/* Evaluates the gate first; where it is false, neither value nor index is computed. A gate with
+ * lanes of its own is that of the store alone. */
 static void run_gated(LoopRun *r, const Statement *s)
 {
 	uint8_t *mask = r->mask;
 	size_t lanes = r->lanes;
 
 	run_cells(r, s->first_gate, s->first);
+	if (cell_at(r, s->gate)->width > 1) {
+		run_cells(r, s->first, s->end);
+		run_store(r, s);
+		return;
+	}
 	if (narrow(r, cell_at(r, s->gate))) {
 		run_cells(r, s->first, s->end);
 		run_store(r, s);

@@ -6,10 +6,12 @@
 
 enum { NO_CELL = -1 };
 
-/* A value while its statement runs: the same for all lanes or, if it varies, one per lane. */
+/* A value while its statement runs: the same for all lanes or, if it varies, one per lane. A value
+ * of dtype f32x16 is 16 elements in each, one after another. */
 typedef struct {
 	UOp *u;
 	bool varies;
+	int width;              /* the elements of its dtype */
 	uint32_t nsrc;
 	int src[3];             /* cells; cells; of a LOAD: its index, then its gate */
 	int memory;             /* of a LOAD */

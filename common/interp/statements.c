@@ -21,6 +21,7 @@ static int leaf_of(const LoopPlan *p, const UOp *u)
 
 static int cell_push(LoopPlan *p, LoopCell c)
 {
+	c.width = dtype_lanes(c.u->dtype);
 	vec_push(&p->cell, c);
 	return (int)p->cell.n - 1;
 }
@@ -165,7 +166,8 @@ static int put_expression(LoopPlan *p, Map *here, UOp *root)
 			f->next++;
 			if (cell_of(p, here, src) < 0)
 				vec_push(&stack, ((Frame){src, 0}));
-		} else if (!op_elementwise(u->op) && u->op != OP_LOAD && u->op != OP_EXCHANGE) {
+		} else if (!op_elementwise(u->op) && u->op != OP_LOAD && u->op != OP_EXCHANGE &&
+			op_info[u->op].cls != CLASS_LANES) {
 			die(UNSUPPORTED, "kernel %s: %s cannot be interpreted", p->name,
 				op_name(u->op));
 		} else {
@@ -358,16 +360,22 @@ static void bind(LoopPlan *p, LoopCell *c)
 		c->step[k] = p->cell.at[c->src[k]].varies;
 	}
 	if (c->nsrc && op_elementwise(c->u->op))
-		c->fn = interp_function(c->u->op, c->u->src[c->nsrc > 1]->dtype);
+		c->fn = interp_function(
+			c->u->op, dtype_element(c->u->src[c->nsrc > 1]->dtype));
 }
 
 static void allocate(LoopPlan *p)
 {
-	p->lanes = p->group ? p->group : LANES;
-	if (!p->group && p->cell.n > MEMORY_MOST / (8 * LANES))
-		p->lanes = p->cell.n < MEMORY_MOST / 8 ? MEMORY_MOST / (8 * p->cell.n) : 1;
+	size_t elements = 0;
+
 	for (size_t i = 0; i < p->cell.n; i++)
-		p->cell.at[i].lane = xcalloc(p->cell.at[i].varies ? p->lanes : 1, 8);
+		elements += p->cell.at[i].width;
+	p->lanes = p->group ? p->group : LANES;
+	if (!p->group && elements > MEMORY_MOST / (8 * LANES))
+		p->lanes = elements < MEMORY_MOST / 8 ? MEMORY_MOST / (8 * elements) : 1;
+	for (size_t i = 0; i < p->cell.n; i++)
+		p->cell.at[i].lane = xcalloc(
+			p->cell.at[i].varies ? p->lanes : 1, 8 * p->cell.at[i].width);
 	for (size_t i = 0; i < p->cell.n; i++)
 		bind(p, &p->cell.at[i]);
 	for (size_t i = 0; i < p->memory.n; i++) {

@@ -345,7 +345,7 @@ static void parse_node(Parser *p, Doc *d, size_t place)
 	char name[8] = "";
 	if (ndtype < sizeof name)
 		memcpy(name, s, ndtype);
-	if (dtype_find(name) != DT_NONE)
+	if (dtype_find_lanes(name) != DT_NONE)
 		dtype = s;
 	else
 		p->at = after;

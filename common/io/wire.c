@@ -365,7 +365,8 @@ static bool is_map(const Val *v) { return v && v->kind == VAL_MAP; }
 
 static void write_document(Written *w, const Graph *g, const Val *meta)
 {
-	Nodes all = g->raw ? g->all : walk(g->sink);
+	/* what is hashed may have been made in another order by whoever asks */
+	Nodes all = g->raw ? g->all : w->hashed ? walk_deep(g->sink) : walk(g->sink);
 	msgpack_packer *pk = w->pk;
 	w->index = xmalloc((node_limit() + 1) * sizeof *w->index);
 	for (size_t i = 0; i < all.n; i++)

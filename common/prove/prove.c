@@ -34,7 +34,7 @@ UOp *call_kernel(const UOp *call)
 	UOp *k = call->op == OP_CALL ? call->src[0] : NULL;
 	if (k && k->op == OP_PROGRAM)
 		k = k->src[0];
-	return k && k->op == OP_KERNEL ? k : NULL;
+	return k && k->op == OP_KERNEL ? lanes_as_loops(k) : NULL;
 }
 
 ProvedCall proved_call(const Graph *g, uint32_t number)

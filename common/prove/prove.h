@@ -47,7 +47,7 @@ typedef struct {
 	bool order;
 } ProofCheck;
 
-/* The KERNEL that a CALL runs, also as a PROGRAM; else NULL. */
+/* The KERNEL that a CALL runs, also as a PROGRAM, without lanes; else NULL. */
 UOp *call_kernel(const UOp *call);
 /* Dies with MALFORMED and "K3 r_64_48: message". */
 _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)

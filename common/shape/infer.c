@@ -51,11 +51,13 @@ static const char *infer_elements(In *n)
 	return e ? e : one_shape(n);
 }
 
+/* One condition for all lanes, or one for each. */
 static const char *infer_where(In *n)
 {
 	const char *e = source_dtypes(n, 1);
-	if (n->src[0]->dtype != DT_BOOL)
-		SAY("the condition is %s, not bool", dtype_name(n->src[0]->dtype));
+	DType c = n->src[0]->dtype;
+	if (c != DT_BOOL && c != dtype_in_lanes(DT_BOOL, dtype_lanes(n->src[1]->dtype)))
+		SAY("the condition is %s, not bool", dtype_name(c));
 	if (!e)
 		e = node_dtype(n, n->src[1]->dtype);
 	return e ? e : one_shape(n);
@@ -66,7 +68,10 @@ static const char *infer_cast(In *n)
 	DType from = n->src[0]->dtype;
 	if (n->dt == DT_NONE)
 		SAY("no dtype to cast to");
-	if (n->op == OP_BITCAST && (n->dt == DT_BOOL || from == DT_BOOL))
+	if (dtype_lanes(n->dt) != dtype_lanes(from))
+		SAY("%s and %s differ in lanes", dtype_name(from), dtype_name(n->dt));
+	if (n->op == OP_BITCAST &&
+		(dtype_element(n->dt) == DT_BOOL || dtype_element(from) == DT_BOOL))
 		SAY("no such op on bool");
 	if (n->op == OP_BITCAST && dtype_size(from) != dtype_size(n->dt))
 		SAY("%s and %s differ in size", dtype_name(from), dtype_name(n->dt));
@@ -378,7 +383,7 @@ static Infer *const by_class[] = {
 	[CLASS_COMPARE] = infer_elements, [CLASS_TERNARY] = infer_elements,
 	[CLASS_CASTING] = infer_cast, [CLASS_INDEXING] = infer_indexing,
 	[CLASS_SAME] = infer_identity, [CLASS_CALLS] = infer_call, [CLASS_LOOPS] = infer_statement,
-	[CLASS_AXES] = infer_along,
+	[CLASS_AXES] = infer_along, [CLASS_LANES] = infer_lanes,
 };
 static Infer *const by_op[OP_COUNT] = {
 	[OP_CONST] = infer_const,
@@ -419,6 +424,22 @@ static Infer *const by_op[OP_COUNT] = {
 	[OP_PICK] = infer_pick,
 };
 
+/* Values have lanes, and places, and nothing else. */
+static const char *check_lanes(In *n)
+{
+	bool may = op_elementwise(n->op) || op_info[n->op].cls == CLASS_LANES ||
+		n->op == OP_KERNEL ||
+		n->op == OP_INDEX || n->op == OP_LOAD || n->op == OP_STORE || n->op == OP_LET;
+	if (may)
+		return NULL;
+	if (dtype_lanes(n->dt) > 1)
+		SAY("%s has no lanes", op_info[n->op].name);
+	for (size_t i = 0; i < n->nsrc; i++)
+		if (dtype_lanes(n->src[i]->dtype) > 1)
+			SAY("%s takes no lanes", op_info[n->op].name);
+	return NULL;
+}
+
 /* Except for statements, calls and the sink, sources must have values. */
 static const char *check_sources(In *n)
 {
@@ -439,7 +460,7 @@ static const char *check_sources(In *n)
 		SAY("the dtype is missing");
 	if (n->dt != DT_NONE && o->takes == TAKES_NONE && n->op != OP_CUSTOM)
 		SAY("%s has no dtype", o->name);
-	return NULL;
+	return check_lanes(n);
 }
 
 const char *node_infer(Op op, DType dt, size_t nsrc, UOp *const *src, const Val *arg,

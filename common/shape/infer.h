@@ -32,6 +32,7 @@ const char *infer_define(In *n);
 const char *infer_special(In *n);
 const char *infer_statement(In *n);
 const char *infer_call(In *n);
+const char *infer_lanes(In *n);
 const char *infer_bind(In *n);
 const char *infer_size(In *n);
 const char *infer_turn(In *n);

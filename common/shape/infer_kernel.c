@@ -7,6 +7,11 @@ static bool index_scalar(const UOp *u)
 {
 	return u->dtype == DT_I64 && u->shape && u->shape->rank == 0;
 }
+/* an index for each lane */
+static bool index_lanes(const UOp *u)
+{
+	return dtype_element(u->dtype) == DT_I64 && u->shape && u->shape->rank == 0;
+}
 static bool scalar_value(const UOp *u) { return u->shape && u->shape->rank == 0; }
 
 const char *infer_var(In *n)
@@ -50,20 +55,23 @@ const char *infer_index(In *n)
 	if (!is_storage(n->src[0]))
 		SAY("%s is not storage", op_name(n->src[0]->op));
 	for (size_t i = 1; i < n->nsrc; i++)
-		if (!index_scalar(n->src[i]))
+		if (!index_scalar(n->src[i]) && (n->nsrc > 2 || !index_lanes(n->src[i])))
 			SAY("an index is not an i64 scalar");
 	/* an index an axis, or one for all */
 	if (n->src[0]->op == OP_PARAM && n->nsrc != 2 && n->nsrc != n->src[0]->shape->rank + 1)
 		SAY("%zu indices for rank %d", (size_t)n->nsrc - 1, n->src[0]->shape->rank);
 	n->out = shape_scalar();
-	return node_dtype(n, n->src[0]->dtype);
+	return node_dtype(n, dtype_in_lanes(n->src[0]->dtype,
+		n->nsrc == 2 ? dtype_lanes(n->src[1]->dtype) : 1));
 }
 
 static const char *check_place(In *n, size_t gate)
 {
 	if (n->src[0]->op != OP_INDEX)
 		SAY("the place is not an INDEX");
-	if (n->nsrc > gate && (n->src[gate]->dtype != DT_BOOL || !scalar_value(n->src[gate])))
+	DType each = dtype_in_lanes(DT_BOOL, dtype_lanes(n->src[0]->dtype));
+	if (n->nsrc > gate && ((n->src[gate]->dtype != DT_BOOL && n->src[gate]->dtype != each) ||
+		!scalar_value(n->src[gate])))
 		SAY("the gate is not a bool");
 	return NULL;
 }
@@ -106,6 +114,35 @@ const char *infer_let(In *n)
 		SAY("the value of a LET is not a scalar");
 	n->out = shape_scalar();
 	return node_dtype(n, n->src[0]->dtype);
+}
+
+static const char *check_shuffle(In *n)
+{
+	int lanes = dtype_lanes(n->src[0]->dtype) * (int)n->nsrc;
+	if (n->nsrc > 1 && n->src[1]->dtype != n->src[0]->dtype)
+		SAY("dtypes %s and %s do not match", dtype_name(n->src[0]->dtype),
+			dtype_name(n->src[1]->dtype));
+	if ((int)n->arg->n != dtype_lanes(n->dt))
+		SAY("%zu numbers of lanes for %s", (size_t)n->arg->n, dtype_name(n->dt));
+	for (size_t i = 0; i < n->arg->n; i++)
+		if (n->arg->a[i]->i >= lanes)
+			SAY("lane %lld of %d", (long long)n->arg->a[i]->i, lanes);
+	return NULL;
+}
+
+const char *infer_lanes(In *n)
+{
+	DType from = n->src[0]->dtype;
+	if (!scalar_value(n->src[0]))
+		SAY("the value is not a scalar");
+	if (dtype_element(n->dt) != dtype_element(from) || n->dt == DT_NONE)
+		SAY("dtypes %s and %s do not match", dtype_name(n->dt), dtype_name(from));
+	if (!op_takes(n->op, from))
+		SAY("no such op on %s", dtype_name(from));
+	if (n->op != OP_SHUFFLE && (dtype_lanes(from) > 1 || dtype_lanes(n->dt) == 1))
+		SAY("it makes lanes of a scalar");
+	n->out = shape_scalar();
+	return n->op == OP_SHUFFLE ? check_shuffle(n) : NULL;
 }
 
 /* Items that differ in one bit of their number, of those that run in step on every device. */

@@ -126,6 +126,22 @@ static void print_load(Nest *n, const UOp *u)
 	push(n, NULL, "(", 0);
 }
 
+/* "x[e +: 16]" are 16 neighbours from x[e] on, "x[e +: 16 by 40]" so many that are 40 apart. */
+static void print_ramp(Nest *n, const UOp *u)
+{
+	const char *by = u->arg->i == 1 ? "" : arena_printf(" by %lld", (long long)u->arg->i);
+	push(n, NULL, arena_printf(" +: %d%s", dtype_lanes(u->dtype), by), 0);
+	push(n, u->src[0], NULL, INFIX_NONE);
+}
+
+static const char *lane_numbers(const UOp *u)
+{
+	const char *s = "";
+	for (uint32_t i = 0; i < u->arg->n; i++)
+		s = arena_printf("%s %lld", s, (long long)u->arg->a[i]->i);
+	return s;
+}
+
 static void print_piece(Nest *n, Piece x)
 {
 	const UOp *u = x.u;
@@ -138,13 +154,17 @@ static void print_piece(Nest *n, Piece x)
 		push_list(n, u, 1, "]");
 		push(n, NULL, "[", 0);
 		push(n, u->src[0], NULL, INFIX_NONE);
+	} else if (u->op == OP_BROADCAST) {
+		push(n, u->src[0], NULL, x.outer);
+	} else if (u->op == OP_RAMP) {
+		print_ramp(n, u);
 	} else if (u->nsrc == 2 && op_info[u->op].infix) {
 		print_infix(n, u, x.outer);
 	} else {
 		buf_printf(n->out, "%s(", u->op == OP_CAST || u->op == OP_BITCAST ?
 			dtype_name(u->dtype) : word(u->op));
-		push_list(n, u, 0, u->op != OP_EXCHANGE ? ")" :
-			arena_printf(", %lld)", (long long)u->arg->i));
+		push_list(n, u, 0, u->op == OP_SHUFFLE ? arena_printf(":%s)", lane_numbers(u)) :
+			u->op == OP_EXCHANGE ? arena_printf(", %lld)", (long long)u->arg->i) : ")");
 	}
 }
 

@@ -68,9 +68,23 @@ static void put(Buf *b, DType d, const char *type, const char *text)
 	}
 }
 
-const char *llvm_binary(Helpers *h, Op op, DType d)
+static void put_function(Helpers *h, const char *name, const char *head, const char *body,
+	const char *to, int lanes)
 {
-	const char *name = arena_printf("@%s_%s", op_word(op), dtype_name(d)), *t = h->d->type[d];
+	buf_printf(&h->text, "define internal ");
+	llvm_widen(&h->text, head, lanes);
+	buf_printf(&h->text, " alwaysinline nounwind {\n");
+	llvm_widen(&h->text, body, lanes);
+	llvm_widen(&h->text, arena_printf("\tret %s %%r\n}\n\n", to), lanes);
+}
+
+const char *llvm_binary(Helpers *h, Op op, DType full)
+{
+	DType d = dtype_element(full);
+	int lanes = dtype_lanes(full);
+	const char *name = arena_printf("@%s_%s", op_word(op), dtype_name(full));
+	const char *t = h->d->type[d];
+	Buf body = {0};
 	const char *text = dtype_float(d) ? binary[op].flt :
 		dtype_signed(d)           ? binary[op].sint :
 					    binary[op].uint;
@@ -79,19 +93,19 @@ const char *llvm_binary(Helpers *h, Op op, DType d)
 		die(MALFORMED, "target llvm has no %s of %s", op_name(op), dtype_name(d));
 	if (helper_have(h, name))
 		return name;
-	buf_printf(&h->text, "define internal %s %s(%s %%a, %s %%b) alwaysinline nounwind {\n", t,
-		name, t, t);
-	put(&h->text, d, t, text);
-	buf_printf(&h->text, "\tret %s %%r\n}\n\n", t);
+	put(&body, d, t, text);
+	put_function(h, name, arena_printf("%s %s(%s %%a, %s %%b)", t, name, t, t), buf_str(&body),
+		t, lanes);
+	buf_free(&body);
 	return name;
 }
 
-const char *llvm_intrinsic(Helpers *h, const char *name, DType to, const char *sources)
+const char *llvm_declare(Helpers *h, const char *name, const char *to, const char *sources)
 {
 	const char *s = arena_printf("@llvm.%s", name);
 
 	if (!helper_have(h, s))
-		buf_printf(&h->text, "declare %s %s(%s)\n", h->d->type[to], s, sources);
+		buf_printf(&h->text, "declare %s %s(%s)\n", to, s, sources);
 	return s;
 }
 
@@ -151,17 +165,17 @@ static const struct { const char *name, *to, *from, *body; } roundings[] = {
 		"\t%b = uitofp i64 %one to float\n\t%r = fmul float %a, %b\n"},
 };
 
-const char *llvm_rounding(Helpers *h, const char *name)
+const char *llvm_rounding(Helpers *h, const char *name, int lanes)
 {
+	const char *wide = lanes > 1 ? arena_printf("%s_x%d", name, lanes) : name;
 	size_t i = 0;
 
 	while (strcmp(roundings[i].name, name))
 		i++;
 	if (strstr(roundings[i].body, "ctlz"))
-		llvm_intrinsic(h, "ctlz.i64", DT_I64, "i64, i1");
-	if (!helper_have(h, name))
-		buf_printf(&h->text, "define internal %s %s(%s %%x) alwaysinline nounwind {\n"
-			"%s\tret %s %%r\n}\n\n", roundings[i].to, name, roundings[i].from,
-			roundings[i].body, roundings[i].to);
-	return name;
+		llvm_declare(h, "ctlz.i64", "i64", "i64, i1");
+	if (!helper_have(h, wide))
+		put_function(h, wide, arena_printf("%s %s(%s %%x)", roundings[i].to, wide,
+			roundings[i].from), roundings[i].body, roundings[i].to, lanes);
+	return wide;
 }

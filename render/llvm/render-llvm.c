@@ -11,6 +11,7 @@ static const Dialect llvm = {
 	.type = {"i1", "i8", "i16", "i32", "i64", "i8", "i16", "i32", "i64", "i16", "i16", "float",
 		"double"},
 	.on_cpu = true,
+	.lanes = true,
 };
 
 int main(int argc, char **argv) { return render_main(&llvm, argc, argv); }

@@ -11,15 +11,17 @@
  *         %t5 = icmp slt i64 %n1, 64
  *         br i1 %t5, label %loop1, label %end1
  *
- * Registers are arrays on the stack, from which LLVM makes values, and loops of kind `vector` are
- * loops, of which it makes vectors. Pointers have types, as LLVM 14 wants them. */
+ * Registers are arrays on the stack, from which LLVM makes values. Values with lanes are its
+ * vectors (lanes.c). Pointers have types, as LLVM 14 wants them. */
 #include "shape/shape.h"
 #include "llvm/llvm.h"
 #include <stdarg.h>
 
-static const char *type(const Printer *p, DType d) { return p->d->type[d]; }
-
-const char *llvm_stored(const Printer *p, DType d) { return type(p, d == DT_BOOL ? DT_U8 : d); }
+const char *llvm_stored(const Printer *p, DType d)
+{
+	bool truth = dtype_element(d) == DT_BOOL;
+	return llvm_type(p, truth ? dtype_in_lanes(DT_U8, dtype_lanes(d)) : d);
+}
 
 const char *llvm_emit(Printer *p, const char *fmt, ...)
 {
@@ -51,7 +53,7 @@ void llvm_label(Printer *p, const char *name, int number)
 
 /* ---- statements */
 
-static const char *value_of(Printer *p, UOp *u) { return expr_text(p, u).s; }
+static const char *value_of(Printer *p, UOp *u) { return llvm_operand(p, u); }
 
 /* acc + a * b, stored where acc is: rounded once where that is fast */
 static const char *stored_value(Printer *p, UOp *store)
@@ -67,20 +69,26 @@ static const char *stored_value(Printer *p, UOp *store)
 
 static void print_store(Printer *p, UOp *u)
 {
-	const char *t = llvm_stored(p, u->src[0]->dtype), *value, *to;
+	UOp *index = u->src[0];
+	DType d = index->dtype;
+	const char *t = llvm_stored(p, d), *value, *each = NULL;
 	int n = p->lets++;
 
-	if (u->nsrc > 2) {
+	if (u->nsrc > 2 && dtype_lanes(u->src[2]->dtype) > 1) {
+		each = value_of(p, u->src[2]);
+	} else if (u->nsrc > 2) {
 		print_line(p, "br i1 %s, label %%then%d, label %%done%d", value_of(p, u->src[2]),
 			n, n);
 		llvm_label(p, "then", n);
 		p->gate = u->src[2];
 	}
 	value = stored_value(p, u);
-	if (u->src[1]->dtype == DT_BOOL)
-		value = llvm_emit(p, "zext i1 %s to i8", value);
-	to = llvm_address(p, u->src[0]);
-	print_line(p, "store %s %s, %s* %s", t, value, t, to);
+	if (dtype_element(d) == DT_BOOL)
+		value = llvm_emit(p, "zext %s %s to %s", llvm_type(p, d), value, t);
+	if (dtype_lanes(d) > 1)
+		llvm_store_lanes(p, index, value, each);
+	else
+		print_line(p, "store %s %s, %s* %s", t, value, t, llvm_address(p, index));
 	if (p->gate)
 		llvm_label(p, "done", n);
 	p->gate = NULL;
@@ -134,6 +142,25 @@ static void print_if(Printer *p, UOp *u)
 	vec_push(&p->blocks, ((PrinterBlock){n, NULL}));
 }
 
+/* The place need not be one that there is. */
+static void print_prefetch(Printer *p, UOp *u)
+{
+	UOp *index = u->src[0];
+	const char *t = llvm_stored(p, index->dtype), *at;
+	const char *name = map_get(&p->names, PKEY(index->src[0]));
+	const char *fn = llvm_declare(
+		&p->helpers, "prefetch.p0i8", "void", "i8*, i32, i32, i32");
+
+	if (!name || index->nsrc != 2 || dtype_lanes(index->dtype) > 1)
+		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
+			index->id);
+	at = llvm_emit(p, "getelementptr %s, %s* %s, i64 %s", t, t, name,
+		value_of(p, index->src[1]));
+	at = llvm_emit(p, "bitcast %s* %s to i8*", t, at);
+	print_line(p, "call void %s(i8* %s, i32 %d, i32 3, i32 1)", fn, at,
+		val_is_str(u->arg, "store"));
+}
+
 static void print_statement(Printer *p, UOp *u)
 {
 	p->texts->round++;
@@ -144,7 +171,7 @@ static void print_statement(Printer *p, UOp *u)
 	case OP_ENDRANGE: loop_end(p); break;
 	case OP_IF: print_if(p, u); break;
 	case OP_ENDIF: llvm_label(p, "endif", p->blocks.at[--p->blocks.n].number); break;
-	case OP_PREFETCH: break;
+	case OP_PREFETCH: print_prefetch(p, u); break;
 	case OP_DEFINE_REG: case OP_DEFINE_LOCAL: break;        /* print_storage */
 	case OP_BARRIER:
 		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id,

@@ -187,6 +187,12 @@ Graph *lower_unroll(Graph *g);
 /* roll.c: kernel, with loops of plain kind where those of kind unroll are too long to be written
  * out. */
 UOp *roll_tiles(UOp *kernel);
+/* lanes.c: loops of kind vector as statements on values with lanes, for a target that has them. */
+Graph *lower_lanes(Graph *g);
+/* legalise.c: lanes as the target has them. */
+Graph *lower_legalise(Graph *g);
+/* widths.c: a kernel whose statements have no more lanes than a register of the target holds */
+UOp *kernel_widths(UOp *kernel);
 /* cost.c: nanoseconds that an item of the grid takes on one core, in terms of the symbolic
  * sizes. */
 const Val *item_work(const Lowering *l);

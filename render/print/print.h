@@ -46,6 +46,7 @@ struct Dialect {
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
 	bool on_cpu;                    /* has a NAME_call for run */
 	bool vectors;                   /* has GNU C's vector types */
+	bool lanes;                     /* takes values with lanes */
 	const char *runtime;            /* PROGRAM's runtime, or NULL */
 };
 

@@ -5,6 +5,7 @@
  *
  * A KERNEL node becomes one PROGRAM, however often it is called. Symbols are distinct within a
  * document. */
+#include "document/document.h"
 #include "shape/shape.h"
 #include "process/process.h"
 #include "target/target.h"
@@ -72,7 +73,9 @@ static UOp *make_program(const KernelUse *use)
 		die(MALFORMED, "node %u KERNEL: lowered for %s, not for %s", kernel->id,
 			made_for->kind == VAL_STR ? made_for->s : "?", opt.dialect->target);
 	const char *symbol = name_unique(&symbols, name_safe(name->s, name->n));
-	const Val *vars = opt.dialect->print(&src, opt.dialect, kernel, symbol, use->call,
+	/* to a language without lanes they are loops of kind vector */
+	UOp *printed = opt.dialect->lanes ? kernel : lanes_as_loops(kernel);
+	const Val *vars = opt.dialect->print(&src, opt.dialect, printed, symbol, use->call,
 		!use->alias);
 	const Val *arg = VMAP(val_str("name"), val_str(symbol), val_str("src"),
 		val_strn(buf_str(&src), src.n), val_str("target"), val_str(opt.dialect->target),

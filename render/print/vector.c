@@ -12,8 +12,6 @@
 #include "print/vector.h"
 #include <stdlib.h>
 
-enum { MOST_LANES = 64 };
-
 bool is_vector_range(const UOp *u)
 {
 	int64_t n;

@@ -19,7 +19,7 @@
 
 typedef struct {
 	const char *name, *language;    /* the target's, whose render-X prints it */
-	bool gpu, f64, fixed;
+	bool gpu, f64, fixed, vectors;
 	int lanes, vector, registers, group, dims, warp;
 	int64_t local;
 	const char *lacks, *swaps, *flags;
@@ -54,6 +54,7 @@ static const Target *from_row(const TargetRow *r)
 	snprintf(t->name, sizeof t->name, "%s", r->language);
 	t->gpu = r->gpu;
 	t->fixed = r->fixed;
+	t->vectors = r->vectors;
 	t->f64 = r->f64;
 	t->lanes = r->lanes;
 	t->vector = r->vector;
@@ -89,6 +90,8 @@ static void set_field(Target *t, const char *key, const char *text)
 		t->f64 = number(t, key, text, 1);
 	else if (!strcmp(key, "fixed"))
 		t->fixed = number(t, key, text, 1);
+	else if (!strcmp(key, "vectors"))
+		t->vectors = number(t, key, text, 1);
 	else if (!strcmp(key, "lanes"))
 		t->lanes = (int)number(t, key, text, 64);
 	else if (!strcmp(key, "vector"))
@@ -274,9 +277,10 @@ const Target *target_find(const char *name)
 void target_print(Buf *out, const Target *t)
 {
 	buf_printf(out,
-		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\nfixed: %d\n"
+		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\nvectors: %d\n"
+		"fixed: %d\n"
 		"group: %d\ndims: %d\nwarp: %d\nlocal: %lld\nf64: %d\nlacks:",
-		t->name, t->gpu, t->lanes, t->vector, t->registers, t->fixed, t->group,
+		t->name, t->gpu, t->lanes, t->vector, t->registers, t->vectors, t->fixed, t->group,
 		t->dims, t->warp, (long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))

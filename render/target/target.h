@@ -14,6 +14,7 @@ typedef struct {
 	int lanes; /* partial accumulators of a reduction (a power of two); 0: one */
 	int vector;             /* bytes of a vector register; 0: none */
 	int registers;          /* the number of them */
+	bool vectors;           /* its render-X takes values with lanes */
 	bool fixed;             /* these two are as said here, whatever --march says */
 	int group;              /* work items of a group */
 	int dims;               /* grid dimensions, 1 to 3 */

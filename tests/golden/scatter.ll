@@ -1,3 +1,9 @@
+define internal i64 @min_i64(i64 %a, i64 %b) alwaysinline nounwind {
+	%c = icmp slt i64 %a, %b
+	%r = select i1 %c, i64 %a, i64 %b
+	ret i64 %r
+}
+
 ; y
 ; scatter.t:4
 define void @E_4_3(float* noalias %y, float* noalias readonly %x, i64 %from, i64 %to) noinline nounwind {
@@ -7,17 +13,14 @@ loop0:
 	%t0 = icmp slt i64 %r0, %to
 	br i1 %t0, label %body0, label %end0
 body0:
-	%t1 = mul nsw i64 %r0, 2
-	%t2 = getelementptr inbounds float, float* %x, i64 %t1
-	%t3 = load float, float* %t2
-	%t4 = getelementptr inbounds float, float* %y, i64 %t1
-	store float %t3, float* %t4
-	%t5 = mul nsw i64 %r0, 2
-	%t6 = add nsw i64 %t5, 1
-	%t7 = getelementptr inbounds float, float* %x, i64 %t6
-	%t8 = load float, float* %t7
-	%t9 = getelementptr inbounds float, float* %y, i64 %t6
-	store float %t8, float* %t9
+	%t1 = mul nsw i64 %r0, 8
+	%t2 = call i64 @min_i64(i64 %t1, i64 4)
+	%t3 = getelementptr inbounds float, float* %x, i64 %t2
+	%t4 = bitcast float* %t3 to <8 x float>*
+	%t5 = load <8 x float>, <8 x float>* %t4, align 4
+	%t6 = getelementptr inbounds float, float* %y, i64 %t2
+	%t7 = bitcast float* %t6 to <8 x float>*
+	store <8 x float> %t5, <8 x float>* %t7, align 4
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1

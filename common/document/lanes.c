@@ -1,0 +1,493 @@
+/* A kernel with lanes as the loops that it means, of which its proofs are.
+ *
+ *     LET v f32x8 = LOAD x[RAMP a 1]          RANGE r 8 vector
+ *     STORE y[RAMP b 1] v * BROADCAST c  →      LET v = LOAD x[a + r]
+ *                                                STORE y[b + r] v * c
+ *                                              ENDRANGE
+ *
+ * Statements that follow each other share a loop, unless one touches what another lane has
+ * stored before. A value that is used in another loop than its own, or shuffled, goes through a
+ * register. */
+#include "document/document.h"
+#include "index/index.h"
+#include <stdlib.h>
+
+enum { BEFORE = UINT32_MAX };
+typedef struct { uint32_t at; UOp *index; bool store; } Touch;
+typedef struct {
+	UOp *kernel;
+	/* by statement: the loop it goes into; 0: none; BEFORE: a scalar that stands before it */
+	uint32_t *region;
+	Map stands;             /* LET with lanes → 1 + its statement */
+	Map kept;               /* value with lanes → the DEFINE_REG that it goes through */
+	VEC(UOp *) regs, out;
+	VEC(Touch) touched;     /* in the loop at hand */
+	Map scalar, lane;       /* what stands for nodes; lane: within the open loop */
+	UOp *range;             /* of the open loop; NULL: none is open */
+	uint32_t open;
+	size_t begin;           /* where it stands in out */
+	int axis;
+	int64_t ids;            /* of what is made here: more than any there is */
+} Loops;
+
+static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
+
+static int statement_lanes(const UOp *s)
+{
+	return s->op == OP_STORE ? dtype_lanes(s->src[0]->dtype) : dtype_lanes(s->dtype);
+}
+
+/* What a statement evaluates, sources first, up to LETs, which are among it. */
+static Nodes evaluated(UOp *statement)
+{
+	typedef struct { UOp *u; uint32_t next; } Frame;
+	VEC(Frame) stack = {0};
+	VEC(UOp *) found = {0};
+	Map seen = {0};
+
+	vec_push(&stack, ((Frame){statement, 0}));
+	while (stack.n) {
+		Frame *f = &stack.at[stack.n - 1];
+		UOp *u = f->u, *src;
+		if (f->next == u->nsrc || (u->op == OP_LET && stack.n > 1)) {
+			stack.n--;
+			if (stack.n)
+				vec_push(&found, u);
+			continue;
+		}
+		src = u->src[f->next++];
+		if (!map_get(&seen, PKEY(src))) {
+			map_put(&seen, PKEY(src), src);
+			vec_push(&stack, ((Frame){src, 0}));
+		}
+	}
+	Nodes r = {arena_alloc((found.n + 1) * sizeof *r.at), found.n};
+	if (found.n)
+		memcpy(r.at, found.at, found.n * sizeof *r.at);
+	vec_free(&stack);
+	vec_free(&found);
+	map_free(&seen);
+	return r;
+}
+
+/* ---- which statements share a loop */
+
+/* Whether no lane of one place is another lane of the other: successive elements at a known
+ * distance. */
+static bool lanes_apart(UOp *a, UOp *b)
+{
+	int64_t by, step, n = dtype_lanes(a->dtype);
+	UOp *x = a->src[1], *y = b->src[1];
+
+	if (a == b)
+		return true;
+	if (x->op != OP_RAMP || y->op != OP_RAMP || x->arg != y->arg || x->dtype != y->dtype)
+		return false;
+	step = llabs(x->arg->i);
+	return ix_is_const(ix_sub(x->src[0], y->src[0]), &by) && step < INT32_MAX &&
+		(by == 0 || by >= n * step || by <= -n * step);
+}
+
+static bool clashes(const Loops *w, UOp *index, bool store)
+{
+	for (size_t i = 0; i < w->touched.n; i++) {
+		const Touch *t = &w->touched.at[i];
+		if (t->index->src[0] == index->src[0] && t->store != store &&
+			(t->index->dtype != index->dtype || !lanes_apart(t->index, index)))
+			return true;
+	}
+	return false;
+}
+
+static bool any_clash(const Loops *w, const UOp *s, const Nodes *all)
+{
+	enum { MOST = 256 };
+	bool any = w->touched.n > MOST;
+
+	for (size_t i = 0; i < all->n && !any; i++)
+		any = all->at[i]->op == OP_SHUFFLE ||
+			(all->at[i]->op == OP_LOAD && clashes(w, all->at[i]->src[0], false));
+	return any || (s->op == OP_STORE && clashes(w, s->src[0], true));
+}
+
+static void touch(Loops *w, uint32_t at, const UOp *s, const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->op == OP_LOAD)
+			vec_push(&w->touched, ((Touch){at, all->at[i]->src[0], false}));
+	if (s->op == OP_STORE)
+		vec_push(&w->touched, ((Touch){at, s->src[0], true}));
+}
+
+static UOp *new_register(Loops *w, UOp *value)
+{
+	const Val *arg[] = {val_int(++w->ids), val_int(dtype_lanes(value->dtype))};
+	UOp *reg = LEAF(OP_DEFINE_REG, dtype_element(value->dtype), val_array(2, arg));
+
+	vec_push(&w->regs, reg);
+	map_put(&w->kept, PKEY(value), reg);
+	return reg;
+}
+
+static UOp *register_of(Loops *w, UOp *value)
+{
+	UOp *reg = map_get(&w->kept, PKEY(value));
+	return reg ? reg : new_register(w, value);
+}
+
+/* The LETs that a statement uses outside of their loop, or shuffles, get registers. */
+static void keep_used(Loops *w, uint32_t at, const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		uintptr_t from = (uintptr_t)map_get(&w->stands, PKEY(u));
+		if (u->op == OP_LET && has_lanes(u) && from &&
+			w->region[from - 1] != w->region[at])
+			register_of(w, u);
+		for (uint32_t k = 0; u->op == OP_SHUFFLE && k < u->nsrc; k++)
+			if (u->src[k]->op == OP_LET)
+				register_of(w, u->src[k]);
+	}
+}
+
+static void find_regions(Loops *w)
+{
+	enum { LONGEST = 512 };
+	uint32_t region = 0, length = 0;
+	int lanes = 1;
+
+	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
+		UOp *s = w->kernel->src[i];
+		Nodes all = evaluated(s);
+		int n = statement_lanes(s);
+		bool clash = any_clash(w, s, &all) || length++ > LONGEST;
+		if (n == 1 && lanes > 1 && s->op == OP_LET && !clash) {
+			w->region[i] = BEFORE;
+			continue;
+		}
+		if (n != lanes || clash) {
+			region++;
+			length = 0;
+			w->touched.n = 0;
+		}
+		lanes = n;
+		w->region[i] = n > 1 ? region : 0;
+		if (n > 1)
+			touch(w, i, s, &all);
+		if (s->op == OP_LET && n > 1)
+			map_put(&w->stands, PKEY(s), (void *)(uintptr_t)(i + 1));
+		keep_used(w, i, &all);
+	}
+}
+
+/* ---- values in one lane */
+
+static UOp *remade(Loops *w, UOp *root);
+
+static UOp *element(UOp *reg, UOp *place)
+{
+	return NODE(OP_LOAD, reg->dtype, VNIL,
+		NODE(OP_INDEX, reg->dtype, VNIL, reg, place));
+}
+
+static Map *table_for(Loops *w, const UOp *u) { return has_lanes(u) ? &w->lane : &w->scalar; }
+
+/* Whether u's sources are looked at for what stands for it. */
+static bool is_whole(const UOp *u)
+{
+	return u->op == OP_SHUFFLE || (u->op == OP_LET && has_lanes(u));
+}
+
+static UOp *shuffled(Loops *w, UOp *u)
+{
+	int64_t k;
+	int lanes = dtype_lanes(u->src[0]->dtype);
+
+	if (has_lanes(u))
+		return element(register_of(w, u), w->range);
+	k = u->arg->a[0]->i;
+	return element(register_of(w, u->src[k / lanes]), ix_const(k % lanes));
+}
+
+static UOp *kept_let(Loops *w, UOp *u)
+{
+	UOp *reg = map_get(&w->kept, PKEY(u));
+
+	if (!reg)
+		die(MALFORMED, "node %u LET: used where it has no value", u->id);
+	return element(reg, w->range);
+}
+
+static UOp *ramp(Loops *w, const UOp *u, UOp *base)
+{
+	DType d = base->dtype;
+	UOp *lane = w->range;
+
+	if (d == DT_I64)
+		return ix_add(base, ix_mul(lane, ix_const(u->arg->i)));
+	lane = NODE(OP_CAST, d, VNIL, NODE(OP_MUL, DT_I64, VNIL, lane, ix_const(u->arg->i)));
+	return NODE(OP_ADD, d, VNIL, base, lane);
+}
+
+/* An i64 that is cast to i32, or such a number; NULL: something else, or it does not fit. */
+static UOp *uncast(UOp *u)
+{
+	int64_t lo, hi;
+
+	if (is_const(u))
+		return ix_const((const_is_int(u, &lo), lo));
+	if (u->op != OP_CAST || u->src[0]->dtype != DT_I64)
+		return NULL;
+	ix_bounds(u->src[0], &lo, &hi);
+	return lo < INT32_MIN || hi > INT32_MAX ? NULL : u->src[0];
+}
+
+/* A comparison of lanes as i32, which are narrower, is one of places: lane < CAST r0*4 - 61. Bounds
+ * of the number that are beyond all lanes count for nothing. */
+static UOp *lane_compare(Loops *w, const UOp *u)
+{
+	enum { NEAR = 1 << 28 };
+	int side = u->src[0]->op == OP_RAMP ? 0 : 1;
+	UOp *lanes = u->src[side], *other = u->src[1 - side], *x[2];
+	int64_t base, bound;
+
+	if (lanes->op != OP_RAMP || dtype_element(lanes->dtype) != DT_I32 ||
+		other->op != OP_BROADCAST || !const_is_int(lanes->src[0], &base) ||
+		llabs(base) > NEAR || llabs(lanes->arg->i) > NEAR / MOST_LANES)
+		return NULL;
+	if (!(other = uncast(other->src[0])))
+		return NULL;
+	while ((other->op == OP_MIN && ix_is_const(other->src[1], &bound) && bound > 2 * NEAR) ||
+		(other->op == OP_MAX && ix_is_const(other->src[1], &bound) && bound < -2 * NEAR))
+		other = other->src[0];
+	x[side] = ix_add(ix_const(base), ix_mul(w->range, ix_const(lanes->arg->i)));
+	x[1 - side] = remade(w, other);
+	return NODE(u->op, DT_BOOL, VNIL, x[0], x[1]);
+}
+
+static UOp *in_lane(Loops *w, UOp *u, UOp *const *src)
+{
+	UOp *compared = has_lanes(u) && op_info[u->op].cls == CLASS_COMPARE ? lane_compare(w, u) :
+									      NULL;
+	if (compared)
+		return compared;
+	if (u->op == OP_SHUFFLE)
+		return shuffled(w, u);
+	if (u->op == OP_LET && has_lanes(u))
+		return kept_let(w, u);
+	if (u->op == OP_BROADCAST)
+		return src[0];
+	if (u->op == OP_RAMP)
+		return ramp(w, u, src[0]);
+	if (!has_lanes(u))
+		return node_with(u, src);
+	if (u->dtype == dtype_in_lanes(DT_I64, dtype_lanes(u->dtype)) && op_info[u->op].index &&
+		u->nsrc == 2)
+		return ix_op(u->op, src[0], src[1]);
+	return node_new(u->op, dtype_element(u->dtype), u->nsrc, src, u->arg);
+}
+
+static UOp *remade(Loops *w, UOp *root)
+{
+	VEC(UOp *) stack = {0};
+	vec_push(&stack, root);
+	while (stack.n) {
+		UOp *u = stack.at[stack.n - 1];
+		uint32_t n = is_whole(u) ? 0 : u->nsrc;
+		UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
+		size_t was = stack.n;
+		if (map_get(table_for(w, u), PKEY(u))) {
+			stack.n--;
+			continue;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			if (!(src[i] = map_get(table_for(w, u->src[i]), PKEY(u->src[i]))))
+				vec_push(&stack, u->src[i]);
+		if (stack.n > was)
+			continue;
+		map_put(table_for(w, u), PKEY(u), in_lane(w, u, src));
+		stack.n--;
+	}
+	vec_free(&stack);
+	return map_get(table_for(w, root), PKEY(root));
+}
+
+/* ---- statements */
+
+static void close_loop(Loops *w)
+{
+	if (!w->range)
+		return;
+	vec_push(&w->out, NODE(OP_ENDRANGE, DT_NONE, VNIL, w->range));
+	w->range = NULL;
+	map_free(&w->lane);
+}
+
+static void open_loop(Loops *w, uint32_t region, int lanes)
+{
+	if (w->range && w->open == region)
+		return;
+	close_loop(w);
+	w->open = region;
+	w->range = ix_range(w->axis, "vector", ix_const(lanes));
+	w->begin = w->out.n;
+	vec_push(&w->out, w->range);
+}
+
+static void put_before(Loops *w, UOp *u)
+{
+	vec_push(&w->out, u);
+	for (size_t i = w->out.n - 1; i > w->begin; i--)
+		w->out.at[i] = w->out.at[i - 1];
+	w->out.at[w->begin++] = u;
+}
+
+static void put_store(Loops *w, UOp *reg, UOp *place, UOp *value)
+{
+	UOp *index = NODE(OP_INDEX, reg->dtype, VNIL, reg, place);
+	vec_push(&w->out, NODE(OP_STORE, DT_NONE, VNIL, index, value));
+}
+
+/* The register that holds a value which is shuffled; puts it there unless a LET has. */
+static UOp *source_register(Loops *w, UOp *v)
+{
+	UOp *reg = register_of(w, v);
+
+	if (v->op == OP_LET || v->op == OP_SHUFFLE)
+		return reg;
+	open_loop(w, BEFORE, dtype_lanes(v->dtype));
+	put_store(w, reg, w->range, remade(w, v));
+	close_loop(w);
+	return reg;
+}
+
+static void put_shuffle(Loops *w, UOp *u)
+{
+	UOp *from[2] = {NULL}, *reg;
+	int lanes = dtype_lanes(u->src[0]->dtype);
+
+	for (uint32_t k = 0; k < u->nsrc; k++)
+		from[k] = source_register(w, u->src[k]);
+	if (!has_lanes(u))
+		return;
+	reg = register_of(w, u);
+	for (uint32_t i = 0; i < u->arg->n; i++) {
+		int64_t k = u->arg->a[i]->i;
+		put_store(w, reg, ix_const(i), element(from[k / lanes], ix_const(k % lanes)));
+	}
+}
+
+static void put_shuffles(Loops *w, UOp *statement)
+{
+	Nodes all = evaluated(statement);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_SHUFFLE) {
+			close_loop(w);
+			put_shuffle(w, all.at[i]);
+		}
+}
+
+static void put_let(Loops *w, UOp *let)
+{
+	UOp *value = remade(w, let->src[0]), *reg = map_get(&w->kept, PKEY(let)), *u;
+
+	if (reg) {
+		put_store(w, reg, w->range, value);
+		map_put(&w->lane, PKEY(let), element(reg, w->range));
+		return;
+	}
+	u = NODE(OP_LET, value->dtype, let->arg, value);
+	map_put(&w->lane, PKEY(let), u);
+	vec_push(&w->out, u);
+}
+
+/* What a gate with lanes does not say is computed in all of them. */
+static void put_lanes_store(Loops *w, UOp *s)
+{
+	UOp *src[3] = {NULL};
+
+	for (uint32_t i = 0; i < s->nsrc; i++)
+		src[i] = remade(w, s->src[i]);
+	if (s->nsrc > 2 && has_lanes(s->src[2]) && src[1]->op != OP_LET && !is_const(src[1])) {
+		src[1] = NODE(OP_LET, src[1]->dtype, val_int(++w->ids), src[1]);
+		vec_push(&w->out, src[1]);
+	}
+	vec_push(&w->out, node_like(s, s->nsrc, src, s->arg));
+}
+
+static void put_statement(Loops *w, uint32_t i)
+{
+	UOp *s = w->kernel->src[i];
+	int lanes = statement_lanes(s);
+
+	put_shuffles(w, s);
+	if (lanes == 1) {
+		UOp *r = remade(w, s);
+		if (w->region[i] == BEFORE && w->range) {
+			put_before(w, r);
+			return;
+		}
+		close_loop(w);
+		vec_push(&w->out, r);
+		return;
+	}
+	open_loop(w, w->region[i], lanes);
+	if (s->op == OP_LET)
+		put_let(w, s);
+	else
+		put_lanes_store(w, s);
+}
+
+/* An axis that no range has, and a number that nothing else has; whether there are lanes at all. */
+static bool look_around(Loops *w)
+{
+	Nodes all = walk(w->kernel);
+	uint64_t used = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		const Val *id = u->op == OP_LET ? u->arg :
+			u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL ? u->arg->a[0] : NULL;
+		any |= has_lanes(u);
+		if (u->op == OP_RANGE)
+			used |= 1ull << range_axis(u);
+		if (id && id->i > w->ids && id->i < INT64_MAX / 2)
+			w->ids = id->i;
+	}
+	while (any && w->axis < 64 && used >> w->axis & 1)
+		w->axis++;
+	if (w->axis == 64)
+		die(MALFORMED, "node %u KERNEL: with lanes it may have 63 axes", w->kernel->id);
+	return any;
+}
+
+UOp *lanes_as_loops(UOp *kernel)
+{
+	static ARENA Map known;
+	Loops w = {.kernel = kernel};
+	UOp *r = map_get(&known, PKEY(kernel));
+
+	if (r)
+		return r;
+	r = kernel;
+	if (look_around(&w)) {
+		w.region = arena_alloc(kernel->nsrc * sizeof *w.region);
+		find_regions(&w);
+		for (uint32_t i = 0; i < kernel->nsrc; i++)
+			put_statement(&w, i);
+		close_loop(&w);
+		for (size_t i = 0; i < w.out.n; i++)
+			vec_push(&w.regs, w.out.at[i]);
+		r = node_like(kernel, w.regs.n, w.regs.at, kernel->arg);
+	}
+	map_put(&known, PKEY(kernel), r);
+	map_free(&w.stands);
+	map_free(&w.kept);
+	map_free(&w.scalar);
+	map_free(&w.lane);
+	vec_free(&w.regs);
+	vec_free(&w.out);
+	vec_free(&w.touched);
+	return r;
+}
