@@ -72,7 +72,7 @@ static bool is_long(Long *l, UOp *u)
 {
 	uint64_t inner, all = bound_in(u, &inner) | (l->rows ? l->f.out : 0);
 	int64_t work = least_of(&l->f, all), n = work / PART_LEAST, most = MOST_PARTS;
-	if (free_of(u) & ~l->f.out || work < (l->rows ? LONG_ROWS : LONG))
+	if (folds_tuple(u) || free_of(u) & ~l->f.out || work < (l->rows ? LONG_ROWS : LONG))
 		return false;
 	most = l->rows ? MOST_ROW_PARTS : most;
 	l->parts = power_below(n < most ? n : most);
