@@ -114,7 +114,12 @@ const Val *plan_write(const Plan *p, const Facts *f)
 {
 	const Val *list[2 * MAX_STAGED + 3 * MAX_RANGES + 9];
 	int n = 0, range[MAX_RANGES];
-	list[n++] = action(f, "order", NULL, 0, p->order, p->norder);
+	/* the loops of reductions just within the items of the grid */
+	memcpy(range, p->order, p->grid * sizeof *range);
+	memcpy(range + p->grid, p->folds, p->nfolds * sizeof *range);
+	memcpy(range + p->grid + p->nfolds, p->order + p->grid,
+		(p->norder - p->grid) * sizeof *range);
+	list[n++] = action(f, "order", NULL, 0, range, p->norder + p->nfolds);
 	n += write_kinds(p, f, list + n);
 	n += write_tiles(p, f, list + n);
 	if (p->grid)

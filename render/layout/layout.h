@@ -64,6 +64,8 @@ Graph *layout_winograd(Graph *g);
 void largest_first(size_t n, UOp **call);
 /* operands.c: operands of contractions that lie in the wrong order, transposed. */
 Graph *layout_operands(Graph *g);
+/* online.c: softmax and the product behind it with a running maximum and sum. */
+Graph *layout_online(Graph *g);
 /* slices.c: temporaries passed from call to call in slices that stay in a cache. */
 Graph *layout_slices(Graph *g);
 /* Temporaries of this many bytes are worth slices: smaller ones stay in a cache anyway. */

@@ -144,7 +144,8 @@ static void find_slices(SlicedCall *c)
 {
 	Facts f;
 	c->looked = true;
-	if (!call_has_kernel(c->call) || call_prepares(c->call) || call_aliases(c->call))
+	if (!call_has_kernel(c->call) || call_prepares(c->call) || call_aliases(c->call) ||
+		val_get(c->call->src[0]->arg, "slice"))
 		return;
 	facts_find(&f, c->call->src[0], false);
 	c->axis = last_axis(&f);
