@@ -69,7 +69,12 @@ Graph *layout_online(Graph *g);
 /* slices.c: temporaries passed from call to call in slices that stay in a cache. */
 Graph *layout_slices(Graph *g);
 /* Temporaries of this many bytes are worth slices: smaller ones stay in a cache anyway. */
-enum { SLICED_BYTES = 2 << 20 };
+enum {
+	SLICED_BYTES = 2 << 20,
+	/* of a slice at most: it is on the stack, in a core's cache */
+	SLICE_BYTES = 512 << 10,
+	SLICES_LEAST = 8                /* so that threads get even shares */
+};
 /* weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);
 

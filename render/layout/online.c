@@ -9,8 +9,8 @@
  *                                                   the fold over b of the tuples (m, l, o)
  *                                                 y = o / l of that
  *
- *     (m, l, o) and (m', l', o') combine to M = max(m, m'), l*f + l'*f', o*f + o'*f', where
- *     f = exp2(c*(m - M)) and f' = exp2(c*(m' - M)), 1 where the two are equal
+ *     (m, l, o) and (m', l', o') combine to M = max(m, m'), l*f + l'*f', o*f + o'*f', where of f and
+ *     f' that of the maximum is 1, and the other exp2(c*(min(m, m') - M))
  *
  * The six calls share slices (slices.c): the rows of a block; and `turn`, the range of blocks of
  * keys, in whose loop all of them run (lower/slices.c). Rows of which every score is -inf give NaN,
@@ -22,11 +22,11 @@
 #include <stdlib.h>
 
 enum {
-	/* of the keys and of the rows of a block: the scores of one stay in a core's cache */
-	KEYS = 512,
-	ROWS = 64,
-	ROWS_LEAST = 8,
-	BLOCKS_LEAST = 4
+	KEYS = 512,                     /* of a block, where their number is known */
+	/* slices of fewer whole rows read the keys too often: blocks of keys are faster */
+	WHOLE_ROWS = 64,
+	OPEN = 4                        /* so much smaller are blocks where it is not: they
+	                                 * may be far from full */
 };
 
 /* The three calls that become six, and what was found in them. */
@@ -252,18 +252,35 @@ static bool find_rest(Attention *a)
 	return true;
 }
 
+static bool is_known(UOp *size)
+{
+	int64_t n;
+	return ix_is_const(size, &n);
+}
+
+/* The most rows of a block, whose scores and weights are a slice; fewer where threads would not
+ * have their share. */
+static int64_t rows_at_most(const Attention *a, UOp *rows, int64_t bytes)
+{
+	int64_t most = SLICE_BYTES / (2 * a->keys * bytes), items = least(rows);
+	for (int k = 0; k < a->lead; k++)
+		items *= least(a->loop[0][k]->src[0]) > 1 ? least(a->loop[0][k]->src[0]) : 1;
+	while (most > WHOLE_ROWS / 4 && items / most < SLICES_LEAST)
+		most /= 2;
+	return most;
+}
+
 static bool choose_blocks(Attention *a)
 {
 	UOp *rows = a->loop[0][a->lead]->src[0], *keys = a->loop[0][a->lead + 1]->src[0];
-	int64_t known;
-	if (least(keys) < 1 || least(rows) < 1)
+	int64_t bytes = dtype_size(a->scores->src[1]->dtype), lo, hi;
+	ix_bounds(keys, &lo, &hi);
+	bool open = !is_known(keys) || !is_known(rows);
+	if (lo < 1 || hi <= SLICE_BYTES / (2 * WHOLE_ROWS * bytes) ||
+		(is_known(rows) ? least(rows) < WHOLE_ROWS : least(rows) < 1))
 		return false;
-	if (ix_is_const(keys, &known) && known < BLOCKS_LEAST * KEYS)
-		return false;
-	if (ix_is_const(rows, &known) && known < ROWS_LEAST)
-		return false;
-	a->keys = even_part(keys, KEYS);
-	a->rows = even_part(rows, ix_is_const(rows, &known) && known < ROWS ? known : ROWS);
+	a->keys = even_part(keys, open ? KEYS / OPEN : KEYS);
+	a->rows = even_part(rows, open ? WHOLE_ROWS / 2 : rows_at_most(a, rows, bytes));
 	a->blocks = blocks_of(keys, a->keys, &a->keys_left);
 	a->parts = blocks_of(rows, a->rows, &a->rows_left);
 	return find_rest(a);
@@ -505,25 +522,26 @@ static UOp *products_call(const Attention *a, UOp *const *temp)
 
 /* ---- the fold of the blocks */
 
-/* What the maximum of one side takes to that of both. */
-static UOp *factor(const Attention *a, UOp *own, UOp *both)
+/* What takes the sums of one side to the maximum of both: 1 where it is its own. */
+static UOp *factor(UOp *own, UOp *both, UOp *power)
 {
 	UOp *same = NODE(OP_CMPEQ, DT_BOOL, VNIL, own, both);
-	return NODE(OP_WHERE, own->dtype, VNIL, same, const_num(own->dtype, 1),
-		scaled(a, NODE(OP_SUB, own->dtype, VNIL, own, both)));
+	return NODE(OP_WHERE, own->dtype, VNIL, same, const_num(own->dtype, 1), power);
 }
 
 static UOp *running(const Attention *a, UOp *m, UOp *l, UOp *o)
 {
 	DType dt = m->dtype;
-	UOp *side[2][3], *f[2], *src[9] = {m, l, o, const_identity(OP_MAX, dt), const_num(dt, 0),
+	UOp *side[2][3], *f[2], *power, *src[9] = {m, l, o, const_identity(OP_MAX, dt), const_num(dt, 0),
 		const_num(dt, 0)};
 	for (int s = 0; s < 2; s++)
 		for (int i = 0; i < 3; i++)
 			side[s][i] = LEAF(OP_SIDE, dt, VARR(val_int(s), val_int(i)));
 	src[6] = NODE(OP_MAX, dt, VNIL, side[0][0], side[1][0]);
+	power = NODE(OP_SUB, dt, VNIL, NODE(OP_MIN, dt, VNIL, side[0][0], side[1][0]), src[6]);
+	power = scaled(a, power);
 	for (int s = 0; s < 2; s++)
-		f[s] = factor(a, side[s][0], src[6]);
+		f[s] = factor(side[s][0], src[6], power);
 	for (int i = 1; i < 3; i++)
 		src[6 + i] = NODE(OP_ADD, dt, VNIL, NODE(OP_MUL, dt, VNIL, side[0][i], f[0]),
 			NODE(OP_MUL, dt, VNIL, side[1][i], f[1]));

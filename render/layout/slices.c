@@ -18,10 +18,7 @@
 #include <stdlib.h>
 
 enum {
-	/* of a slice at most: it is on the stack, in a core's cache */
-	SLICE_BYTES = 512 << 10,
-	NEAR_BYTES = 1 << 20,           /* a buffer that stays in a core's cache beside them */
-	SLICES_LEAST = 8                /* so that threads get even shares */
+	NEAR_BYTES = 1 << 20            /* a buffer that stays in a core's cache beside them */
 };
 
 /* What is known of a call, found once: for each of its slots the loops of the call that index the
