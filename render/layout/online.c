@@ -44,7 +44,7 @@ typedef struct {
 	UOp *rest[MAX_RANK];            /* the other ranges of the product's sum */
 	int nrest;
 } Attention;
-typedef struct { Map readers; VEC(UOp *) out; int count; } Online;
+typedef struct { Map readers; VEC(UOp *) out; int count, padded; } Online;
 
 /* ---- whether three calls are one */
 
@@ -295,6 +295,7 @@ typedef struct {
 	UOp *const *loop;
 	UOp *part, *row, *turn, *key;
 	UOp *gate[2];                   /* a row that there is, a key */
+	VEC(UOp *) padded;              /* copies of what it loads, with whole blocks */
 } BlockRanges;
 
 static UOp *axis_beyond(const UOp *kernel, int n, const char *kind, UOp *size)
@@ -330,16 +331,30 @@ static UOp *both(UOp *p, UOp *q)
 	return !p ? q : !q ? p : NODE(OP_AND, DT_BOOL, VNIL, p, q);
 }
 
+/* Temporaries of the six calls, in the order in which they are written. */
+enum { SCORES, GREATEST, POWERS, SUMS, PRODUCTS, TEMPS };
+
+/* Whether a place moves with the rows, or with the keys, of which the last block is not whole. */
+static bool leaves(const BlockRanges *b, UOp *place, int which)
+{
+	return b->gate[which] &&
+		range_mask(place) >> range_axis(b->loop[b->a->lead + which]) & 1;
+}
+
+static bool is_padded(const BlockRanges *b, const UOp *load)
+{
+	return param_slot(load->src[0]->src[0]) >= (int64_t)b->from->nsrc + TEMPS;
+}
+
 /* A load beyond the last row or key reads nothing. */
 static UOp *gated_load(UOp *u, void *ctx)
 {
 	const BlockRanges *b = ctx;
 	UOp *gate = u->op == OP_LOAD && u->nsrc > 1 ? u->src[1] : NULL, *was = gate;
-	if (u->op != OP_LOAD)
+	if (u->op != OP_LOAD || is_padded(b, u))
 		return u;
 	for (int i = 0; i < 2; i++)
-		if (b->gate[i] && range_mask(u->src[0]) >>
-				range_axis(b->loop[b->a->lead + i]) & 1)
+		if (leaves(b, u->src[0], i))
 			gate = both(gate, b->gate[i]);
 	return gate == was ? u : NODE(OP_LOAD, u->dtype, VNIL, u->src[0], gate);
 }
@@ -361,9 +376,6 @@ static UOp *gate_in_blocks(const BlockRanges *b, int which)
 {
 	return b->gate[which] ? in_blocks(b, b->gate[which]) : NULL;
 }
-
-/* Temporaries of the six calls, in the order in which they are written. */
-enum { SCORES, GREATEST, POWERS, SUMS, PRODUCTS, TEMPS };
 
 /* A place in one of them: the leading axes, the block of keys, the row, and what else it has. */
 static UOp *block_place(const BlockRanges *b, UOp *buffer, int which, int64_t slot)
@@ -434,7 +446,7 @@ static const Val *slice_arg(const BlockRanges *b, const UOp *call, UOp *const *t
 static UOp *block_call(const BlockRanges *b, UOp *const *temp, const char *what, UOp *store,
 	UOp *out)
 {
-	UOp **src = arena_alloc((b->from->nsrc + 1 + TEMPS) * sizeof *src);
+	UOp **src = arena_alloc((b->from->nsrc + 1 + TEMPS + b->padded.n) * sizeof *src);
 	uint32_t n = 0;
 	const Val *arg = b->from->src[0]->arg;
 	if (what)
@@ -446,6 +458,8 @@ static UOp *block_call(const BlockRanges *b, UOp *const *temp, const char *what,
 		src[n++] = b->from->src[k];
 	for (int t = 0; t < TEMPS; t++)
 		src[n++] = temp[t];
+	for (size_t i = 0; i < b->padded.n; i++)
+		src[n++] = b->padded.at[i];
 	UOp *call = call_compact(node_new(OP_CALL, DT_NONE, n, src, b->from->arg));
 	UOp *k = call->src[0];
 	arg = val_set(k->arg, "slice", slice_arg(b, call, temp, what && !strcmp(what, "scores")));
@@ -457,10 +471,94 @@ static UOp *store_block(const BlockRanges *b, UOp *const *temp, int which, UOp *
 	return NODE(OP_STORE, DT_NONE, VNIL, block_place(b, temp[which], which, 0), value);
 }
 
-static UOp *scores_call(const Attention *a, UOp *const *temp)
+/* ---- operands of the products, padded to whole blocks */
+
+/* The ranges of a load in the order of its copy's axes: those before rows and keys, rows, keys, and
+ * the others; where scores are computed, keys last, since their places are neighbours. */
+static int padded_ranges(const BlockRanges *b, UOp *place, bool keys_last, UOp **range)
+{
+	const int lead = b->a->lead;
+	Nodes all = walk(place);
+	VEC(UOp *) others = {0};
+	int n = 0;
+	for (int k = 0; k < lead + 2; k++)
+		if (range_mask(place) >> range_axis(b->loop[k]) & 1 && (k <= lead || !keys_last))
+			range[n++] = b->loop[k];
+	for (size_t i = 0; i < all.n; i++) {
+		bool is = all.at[i]->op == OP_RANGE;
+		for (int k = 0; k < lead + 2; k++)
+			is &= all.at[i] != b->loop[k];
+		if (is)
+			vec_push(&others, all.at[i]);
+	}
+	for (size_t i = 0; i < others.n && n < MAX_RANK - 1; i++)
+		range[n++] = others.at[i];
+	if (keys_last && range_mask(place) >> range_axis(b->loop[lead + 1]) & 1)
+		range[n++] = b->loop[lead + 1];
+	vec_free(&others);
+	return n;
+}
+
+/* The load from its copy instead; the call that makes the copy goes before. */
+static UOp *padded_load(Online *o, BlockRanges *b, UOp *load, bool keys_last)
+{
+	const Attention *a = b->a;
+	UOp *range[MAX_RANK], *whole[MAX_RANK], *dim[MAX_RANK], *at[MAX_RANK + 1], *gate = NULL;
+	int n = padded_ranges(b, load->src[0], keys_last, range);
+	for (int k = 0; k < n; k++) {
+		dim[k] = range[k] == b->loop[a->lead] ? ix_mul(a->parts, ix_const(a->rows)) :
+			range[k] == b->loop[a->lead + 1] ? ix_mul(a->blocks, ix_const(a->keys)) :
+			range[k]->src[0];
+		whole[k] = ix_range(range_axis(range[k]), "loop", dim[k]);
+		at[1 + k] = whole[k];
+		if (dim[k] != range[k]->src[0])
+			gate = both(gate, ix_lt(whole[k], range[k]->src[0]));
+	}
+	UOp *to = buffer_of(arena_printf("padded%d", o->padded++), "temp", load->dtype,
+		shape_new(n, dim));
+	at[0] = param_new(0, to);
+	UOp *place = substitute(load->src[0], n, range, whole);
+	UOp *value = NODE(OP_LOAD, load->dtype, VNIL, place, gate);
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL,
+		node_new(OP_INDEX, to->dtype, n + 1, at, VNIL), value);
+	UOp **src = arena_alloc((b->from->nsrc + 1) * sizeof *src);
+	src[0] = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("padded")), store);
+	src[1] = to;
+	memcpy(src + 2, b->from->src + 1, (b->from->nsrc - 1) * sizeof *src);
+	vec_push(&o->out, call_compact(node_new(OP_CALL, DT_NONE, b->from->nsrc + 1, src,
+		b->from->arg)));
+	at[0] = param_new((int64_t)b->from->nsrc + TEMPS + (int64_t)b->padded.n, to);
+	memcpy(at + 1, range, n * sizeof *at);
+	vec_push(&b->padded, to);
+	return NODE(OP_LOAD, load->dtype, VNIL, node_new(OP_INDEX, to->dtype, n + 1, at, VNIL));
+}
+
+/* The value with copies for all that it loads beyond the last row or key, so that its loops have no
+ * gates. */
+static UOp *with_padded(Online *o, BlockRanges *b, UOp *value, bool keys_last)
+{
+	Nodes all = walk(value);
+	VEC(UOp *) from = {0};
+	VEC(UOp *) to = {0};
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (u->op == OP_LOAD && u->nsrc == 1 &&
+			(leaves(b, u->src[0], 0) || leaves(b, u->src[0], 1)))
+			vec_push(&from, u);
+	}
+	for (size_t i = 0; i < from.n; i++)
+		vec_push(&to, padded_load(o, b, from.at[i], keys_last));
+	value = substitute(value, from.n, from.at, to.at);
+	vec_free(&from);
+	vec_free(&to);
+	return value;
+}
+
+static UOp *scores_call(Online *o, const Attention *a, UOp *const *temp)
 {
 	BlockRanges b = ranges_in_blocks(a, 0, a->scores, "loop", "loop");
 	UOp *value = walk_replace(only_store(a->scores)->src[1], slots_on, NULL);
+	value = with_padded(o, &b, value, true);
 	UOp *store = store_block(&b, temp, SCORES, in_blocks(&b, value));
 	return block_call(&b, temp, "scores", store, temp[SCORES]);
 }
@@ -510,10 +608,11 @@ static UOp *sums_call(const Attention *a, UOp *const *temp)
 	return block_call(&b, temp, "sum", store_block(&b, temp, SUMS, value), temp[SUMS]);
 }
 
-static UOp *products_call(const Attention *a, UOp *const *temp)
+static UOp *products_call(Online *o, const Attention *a, UOp *const *temp)
 {
 	BlockRanges b = ranges_in_blocks(a, 2, a->product, "loop", "reduce");
-	UOp *by = in_blocks(&b, walk_replace(a->weighed, slots_on, NULL));
+	UOp *by = with_padded(o, &b, walk_replace(a->weighed, slots_on, NULL), false);
+	by = in_blocks(&b, by);
 	UOp *term = NODE(OP_MUL, by->dtype, VNIL, load_block(&b, temp, POWERS), by);
 	UOp *value = NODE(OP_RREDUCE, by->dtype, val_str("ADD"), term, b.key);
 	return block_call(&b, temp, "products", store_block(&b, temp, PRODUCTS, value),
@@ -578,12 +677,10 @@ static void put(Online *o, const Attention *a)
 	explain(a->soft->src[0], "%s and %s are never whole: a running maximum and sum over blocks "
 		"of %lld keys, for %lld rows at a time", buffer_name(a->scores->src[1]),
 		buffer_name(a->soft->src[1]), (long long)a->keys, (long long)a->rows);
-	vec_push(&o->out, scores_call(a, temp));
-	vec_push(&o->out, greatest_call(a, temp));
-	vec_push(&o->out, powers_call(a, temp));
-	vec_push(&o->out, sums_call(a, temp));
-	vec_push(&o->out, products_call(a, temp));
-	vec_push(&o->out, folded_call(a, temp));
+	UOp *call[] = {scores_call(o, a, temp), greatest_call(a, temp), powers_call(a, temp),
+		sums_call(a, temp), products_call(o, a, temp), folded_call(a, temp)};
+	for (size_t i = 0; i < sizeof call / sizeof *call; i++)
+		vec_push(&o->out, call[i]);
 }
 
 static void count_touches(Online *o, const UOp *sink)
