@@ -53,20 +53,25 @@ static int calls_touching(const Online *o, const UOp *buffer)
 	return (int)PKEY(map_get(&o->readers, PKEY(buffer)));
 }
 
-/* The ranges of the axes of a place, each over its whole axis; false where one is anything else, or
- * two are the same. */
-static bool plain_place(const UOp *index, UOp **loop)
+/* The ranges of the axes of a place, each over its whole axis; axes of one element do not count.
+ * Returns how many; 0 where one is anything else, or two are the same. */
+static int plain_place(const UOp *index, UOp **loop)
 {
 	const Shape *s = index->src[0]->shape;
+	int n = 0;
+	int64_t one;
 	for (int k = 0; k < s->rank; k++) {
-		loop[k] = index->src[1 + k];
-		if (loop[k]->op != OP_RANGE || loop[k]->src[0] != s->dim[k])
-			return false;
-		for (int i = 0; i < k; i++)
-			if (loop[i] == loop[k])
-				return false;
+		UOp *r = index->src[1 + k];
+		if (ix_is_const(s->dim[k], &one) && one == 1)
+			continue;
+		if (r->op != OP_RANGE || r->src[0] != s->dim[k])
+			return 0;
+		for (int i = 0; i < n; i++)
+			if (loop[i] == r)
+				return 0;
+		loop[n++] = r;
 	}
-	return true;
+	return n;
 }
 
 static UOp *only_store(const UOp *call)
@@ -172,31 +177,42 @@ static bool is_plain(const UOp *call)
 		!val_get(call->src[0]->arg, "actions");
 }
 
+/* A temporary of f32 or f64 that one call writes and the next reads, once. */
+static bool passes_on(const Online *o, Attention *a, int which, UOp *from, UOp *to)
+{
+	UOp *b = from->src[1];
+	return buffer_is(b, "temp") && calls_touching(o, b) == 2 &&
+		(b->dtype == DT_F32 || b->dtype == DT_F64) &&
+		(a->load[which] = only_load(to, b));
+}
+
+/* Do the calls write and read the scores and the weights by plain ranges of the same sizes? */
+static bool match_places(Attention *a)
+{
+	UOp *scored[MAX_RANK];
+	int n = plain_place(only_store(a->scores)->src[0], a->loop[0]);
+	bool same = n >= 2 && n < MAX_SLICE_AXES &&
+		plain_place(a->load[0]->src[0], scored) == n &&
+		plain_place(only_store(a->soft)->src[0], a->loop[1]) == n &&
+		plain_place(a->load[1]->src[0], a->loop[2]) == n;
+	a->lead = n - 2;
+	for (int k = 0; same && k < n; k++)
+		same = scored[k] == a->loop[1][k] &&
+			a->loop[0][k]->src[0] == a->loop[1][k]->src[0] &&
+			a->loop[2][k]->src[0] == a->loop[1][k]->src[0];
+	return same;
+}
+
 static bool match(const Online *o, Attention *a, UOp *const *call)
 {
 	*a = (Attention){.scores = call[0], .soft = call[1], .product = call[2]};
 	for (int i = 0; i < 3; i++)
 		if (!is_plain(call[i]))
 			return false;
-	for (int i = 0; i < 2; i++) {
-		UOp *b = call[i]->src[1];
-		if (!buffer_is(b, "temp") || calls_touching(o, b) != 2 ||
-			(b->dtype != DT_F32 && b->dtype != DT_F64) || b->shape->rank < 2 ||
-			b->shape->rank > MAX_SLICE_AXES || b->dtype != call[0]->src[1]->dtype ||
-			!shape_equal(b->shape, call[0]->src[1]->shape) ||
-			!(a->load[i] = only_load(call[i + 1], b)))
-			return false;
-	}
-	a->lead = call[0]->src[1]->shape->rank - 2;
-	UOp *scored[MAX_RANK], *stored = only_store(call[1])->src[0];
-	if (!plain_place(only_store(call[0])->src[0], a->loop[0]) ||
-		!plain_place(stored, a->loop[1]) || !plain_place(a->load[0]->src[0], scored) ||
-		!plain_place(a->load[1]->src[0], a->loop[2]))
-		return false;
-	for (int k = 0; k < a->lead + 2; k++)
-		if (scored[k] != a->loop[1][k])
-			return false;
-	return match_softmax(a) && match_product(a);
+	return passes_on(o, a, 0, a->scores, a->soft) &&
+		passes_on(o, a, 1, a->soft, a->product) &&
+		a->scores->src[1]->dtype == a->soft->src[1]->dtype && match_places(a) &&
+		match_softmax(a) && match_product(a);
 }
 
 /* ---- blocks */
