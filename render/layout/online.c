@@ -709,20 +709,72 @@ static void count_touches(Online *o, const UOp *sink)
 	}
 }
 
+static bool touches(const UOp *call, const UOp *buffer)
+{
+	for (uint32_t k = 0; k < call->nsrc; k++)
+		if (call->src[k] == buffer)
+			return true;
+	return false;
+}
+
+/* The next call that touches what call i writes first, of those that are near; 0: none. */
+static uint32_t next_user(const UOp *sink, uint32_t i)
+{
+	enum { NEAR = 32 };
+	for (uint32_t k = i + 1; k < sink->nsrc && k < i + NEAR; k++)
+		if (touches(sink->src[k], sink->src[i]->src[1]))
+			return k;
+	return 0;
+}
+
+/* May call i run as late as call `to`? Nothing in between writes what it touches. */
+static bool may_wait(const UOp *sink, uint32_t i, uint32_t to)
+{
+	for (uint32_t c = i + 1; c < to; c++) {
+		const UOp *call = sink->src[c];
+		uint64_t writes = call_has_kernel(call) ? call_writes(call) : ~0ull;
+		for (uint32_t k = 0; k < call->nsrc; k++)
+			if ((k > 64 || !k || writes >> (k - 1) & 1) &&
+				touches(sink->src[i], call->src[k]))
+				return false;
+	}
+	return true;
+}
+
+/* The calls from i on that become six: their numbers. */
+static bool find(const Online *o, const UOp *sink, uint32_t i, Attention *a, uint32_t *at)
+{
+	at[0] = i;
+	for (int k = 0; k < 2; k++)
+		if (!is_plain(sink->src[at[k]]) || !(at[k + 1] = next_user(sink, at[k])))
+			return false;
+	UOp *call[] = {sink->src[at[0]], sink->src[at[1]], sink->src[at[2]]};
+	return match(o, a, call) && choose_blocks(a) && may_wait(sink, at[0], at[2]) &&
+		may_wait(sink, at[1], at[2]);
+}
+
 Graph *layout_online(Graph *g)
 {
 	Online o = {0};
-	count_touches(&o, g->sink);
-	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
-		Attention a;
-		if (i + 2 < g->sink->nsrc && match(&o, &a, g->sink->src + i) && choose_blocks(&a)) {
-			put(&o, &a);
-			i += 2;
-		} else {
-			vec_push(&o.out, g->sink->src[i]);
+	const UOp *sink = g->sink;
+	/* by the number of its product; what stands there already */
+	Attention **found = xcalloc(sink->nsrc + 1, sizeof *found), a;
+	bool *gone = xcalloc(sink->nsrc + 1, sizeof *gone);
+	count_touches(&o, sink);
+	for (uint32_t i = 0, at[3]; i < sink->nsrc; i++) {
+		if (found[i])
+			put(&o, found[i]);
+		else if (!gone[i] && find(&o, sink, i, &a, at)) {
+			found[at[2]] = arena_alloc(sizeof a);
+			*found[at[2]] = a;
+			gone[at[1]] = true;
+		} else if (!gone[i]) {
+			vec_push(&o.out, sink->src[i]);
 		}
 	}
 	Graph *r = o.count ? graph_with_calls(g, o.out.n, o.out.at) : g;
+	free(found);
+	free(gone);
 	map_free(&o.readers);
 	vec_free(&o.out);
 	return r;
