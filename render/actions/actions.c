@@ -3,6 +3,7 @@
  *
  *     ["split", 2, 256]       r2 becomes two ranges, "2.0" and "2.1" (rewrites.c)
  *     ["swap", "2.1"]         products along it are one op (swap.c)
+ *     ["rfactor", "2.1"]      reductions over both have a part for each r2.1, folded then
  *     ["order", 0, 1]         loops over r0, r1, outermost first
  *     ["kind", 0, "group"]    GPU: r0 runs over work groups ("item": over the items of one)
  *     ["kind", 2, "unroll"]   the loop over r2 is written out
