@@ -191,8 +191,8 @@ static bool operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp **src, 
 static bool can_be(Op op)
 {
 	return op_elementwise(op) || op == OP_CONST || op == OP_VAR || op == OP_RANGE ||
-		op == OP_INDEX || op == OP_LOAD || op == OP_RREDUCE || op == OP_TUPLE || op == OP_RSCAN ||
-		op == OP_RSORT;
+		op == OP_INDEX || op == OP_LOAD || op == OP_RREDUCE || op == OP_TUPLE ||
+		op == OP_RSCAN || op == OP_RSORT;
 }
 
 /* Whether LOAD u has the same INDEX as a gated STORE. */

@@ -27,7 +27,8 @@ static bool is_first(const Val *slice)
 	return first && first->kind == VAL_BOOL && first->b;
 }
 
-/* The loop of a kernel with this axis number, or a reduction's of turns; NULL when there is none. */
+/* The loop of a kernel with this axis number; of turns it may be a reduction's. NULL when there is
+ * none. */
 static UOp *loop_of(const ProvedCall *c, const Val *axis, bool turn)
 {
 	Nodes all = walk(c->kernel);

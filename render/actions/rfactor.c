@@ -1,5 +1,5 @@
-/* ["rfactor", r]: a reduction over r and other ranges becomes one over r of one over the others, for
- * each r:
+/* ["rfactor", r]: a reduction over r and other ranges becomes one over r of one over the others,
+ * for each r:
  *
  *     split 2 8; rfactor 2.1
  *     Σ k<K x[k]   →   Σ l<8 (Σ j<K/8 x[j*8 + l])

@@ -647,8 +647,8 @@ static const char *choose(Plan *p, const Facts *f, const Folds *k)
 	return rule;
 }
 
-/* What the turns give is folded with the loop of turns outside: of each place of a slice in turn, in
- * vectors. */
+/* What the turns give is folded with the loop of turns outside: of each place of a slice in turn,
+ * in vectors. */
 static const char *fold_turns(Plan *p, const Facts *f, const int *slices, int n, int turn)
 {
 	Tiling t = {.p = p, .f = f, .lanes = kernel_lanes(f)};

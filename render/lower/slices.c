@@ -4,9 +4,10 @@
  *     CALL a {slice: {first: true, axes: [0], local: [0]}} t x  →  CALL ab y x: DEFINE_LOCAL t
  *     CALL b {slice: {axes: [0], local: [1]}} y t                  statements of a; of b
  *
- * Their grids are the same, so an item of one is an item of all. Where they also have `turn`, a range
- * along which temporaries are within one turn too, they share its loop: a turn runs all of them. Memory is planned again, since the
- * first call's inputs are now in use until the last call is done. */
+ * Their grids are the same, so an item of one is an item of all. Where they also have `turn`, a
+ * range along which temporaries are within one turn too, they share its loop: a turn runs all of
+ * them. Memory is planned again, since the first call's inputs are now in use until the last call
+ * is done. */
 #include "document/document.h"
 #include "lower/lower.h"
 #include <stdlib.h>
@@ -365,6 +366,8 @@ static const Val *whole_arg(const MergedCall *g)
 		arg = v ? val_set(arg, same[i], v) : arg;
 	}
 	buf_free(&name);
+	const Val *online = val_get(g->call[g->n - 1]->src[0]->arg, "online");
+	arg = online ? val_set(arg, "online", online) : arg;
 	return val_set(arg, "parts", val_array(g->n, parts));
 }
 

@@ -4,8 +4,9 @@
  *     →  LET a = x[0]; STORE acc[0] += a*b; LET a' = x[1]; STORE acc[1] += a'*b
  *
  * Nodes are hash-consed, so a value that two iterations share is one node, and a LET is not written
- * twice; unless it reads a register to which the iterations store: then each has one of its own. The body of a vector loop has to be straight-line code: one that holds a loop becomes a
- * plain loop. */
+ * twice; unless it reads a register to which the iterations store: then each has one of its own.
+ * The body of a vector loop has to be straight-line code: one that holds a loop becomes a plain
+ * loop. */
 #include "lower/lower.h"
 #include <stdlib.h>
 
