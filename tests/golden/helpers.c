@@ -1,3 +1,23 @@
+#ifndef HELPER_bits_f32_i32
+#define HELPER_bits_f32_i32
+static inline int bits_f32_i32(float x)
+{
+	union { float from; int to; } u;
+	u.from = x;
+	return u.to;
+}
+#endif
+
+#ifndef HELPER_bits_i32_f32
+#define HELPER_bits_i32_f32
+static inline float bits_i32_f32(int x)
+{
+	union { int from; float to; } u;
+	u.from = x;
+	return u.to;
+}
+#endif
+
 #ifndef HELPER_dotu8i8_i32x4
 #define HELPER_dotu8i8_i32x4
 static inline __attribute__((always_inline)) i32x4 dotu8i8_i32x4(i32x4 a, i32x4 b, i32x4 c)
@@ -215,6 +235,14 @@ static inline __attribute__((always_inline)) f32x8 max_with_f32x8(f32x8 a, f32x8
 	const i32x8 m = (i32x8)(a < b);
 	return (f32x8)(((i32x8)b & m) | ((i32x8)a & ~m));
 #endif
+}
+#endif
+
+#ifndef HELPER_min_f32
+#define HELPER_min_f32
+static inline float min_f32(float a, float b)
+{
+	return ((a < b) | (a != a)) ? a : b;
 }
 #endif
 
