@@ -379,9 +379,31 @@ static UOp *items_of(const UOp *call)
 	return size && size->n == 1 ? size_from_val(size->a[0], &err) : NULL;
 }
 
+/* Leaves out LETs that named places outside of their slice, and that nothing names any more. */
+static void drop_unused(MergedCall *g)
+{
+	VEC(UOp *) statement = {0};
+	Map used = {0};
+	size_t n = 0;
+	for (size_t i = 0; i < g->out.n; i++)
+		if (g->out.at[i]->op != OP_LET)
+			vec_push(&statement, g->out.at[i]);
+	Nodes all = walk_many(statement.n, statement.at);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LET)
+			map_put(&used, PKEY(all.at[i]), all.at[i]);
+	for (size_t i = 0; i < g->out.n; i++)
+		if (g->out.at[i]->op != OP_LET || map_get(&used, PKEY(g->out.at[i])))
+			g->out.at[n++] = g->out.at[i];
+	g->out.n = n;
+	vec_free(&statement);
+	map_free(&used);
+}
+
 static UOp *whole_call(MergedCall *g)
 {
 	Calls src = {0};
+	drop_unused(g);
 	vec_push(&src, node_like(g->call[0]->src[0], g->out.n, g->out.at, whole_arg(g)));
 	for (size_t i = 0; i < g->buffer.n; i++)
 		vec_push(&src, g->buffer.at[i]);
