@@ -228,7 +228,7 @@ exports: all build/venv/testing
 # figures against peers, which are installed for it, those that can be; BENCH has options for bench.py.  Against the machine
 # alone: bench-quick
 build/venv/peers: build/venv/ready
-	@for p in scipy onnxruntime jax tinygrad "$(or $(TORCH),torch)"; do \
+	@for p in scipy onnxruntime openvino jax tinygrad "$(or $(TORCH),torch)"; do \
 		build/venv/bin/pip install -q $$p || echo "left out: $$p" >&2; done
 	@touch $@
 bench: all build/venv/peers
@@ -294,6 +294,11 @@ planted: all
 	@python3 tests/planted.py $(abspath $(B))/bin $(PLANTED)
 	@python3 tests/culprit.py $(abspath $(B))/bin $(PLANTED)
 
+# random lists of actions, until so many have been taken for each target: LISTS="10000 llvm" or "1000 clang opencl", which is
+# what is drawn by default
+lists: all
+	@BIN=$(abspath $(B))/bin bash tests/lists.sh $(or $(LISTS),1000 clang opencl)
+
 # length of functions, files and lines, to compare with what the project holds to
 wc:
 	@bash tests/wc.sh
@@ -302,5 +307,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-embedded bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install rebase uninstall wc
+.PHONY: accuracy all bench bench-embedded bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install lists rebase uninstall wc
 .SECONDARY:

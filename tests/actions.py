@@ -322,11 +322,11 @@ def split(l):
         if l.k.size[a][1] < 2:
             continue
         n = min(near(l.r, l.r.choice([*l.k.size[a], 8])), l.k.size[a][1])
-        overlap = a in l.k.out and a not in l.k.serial and l.k.size[a][0] >= n and l.target == "clang" and l.r.random() < 0.4
+        overlap = a in l.k.out and a not in l.k.serial and l.k.size[a][0] >= n and l.target != "opencl" and l.r.random() < 0.4
         l.add("split", a, n, *(["overlap"] if overlap else l.r.choice([[], ["guard"]])))
         l.k.split(a, n)
     l.split = True
-    order(l, 0.6 if l.target == "clang" else 0.0)
+    order(l, 0.6 if l.target != "opencl" else 0.0)
     return True
 
 
@@ -511,7 +511,8 @@ def spoil(l):
 
 ACTIONS = {"split": split, "swap": swap, "rfactor": rfactor, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group, "kind": kind, "pad": kind}
-OTHERS = {"clang": [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads], "opencl": [order, partial, stage, items, items]}
+CPU = [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads]
+OTHERS = {"clang": CPU, "llvm": CPU, "opencl": [order, partial, stage, items, items]}
 WANTS = {"swap": [narrow], "tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
          "partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
          "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several], "kind": [contraction, contraction, reduction, rows, moved, gated, several]}
@@ -527,7 +528,7 @@ def draw(k, action, r, target):
         return None
     if not before and action != "kind":
         others = (order, tile, chunk, grid, partial, jam, nontemporal) if l.split else (order, chunk, grid, nontemporal)
-        for f in others if target == "clang" else [items]:
+        for f in others if target != "opencl" else [items]:
             if r.random() < 0.3:
                 f(l)
     if r.random() < 0.15:
@@ -593,8 +594,8 @@ def march(r, target):
 
 
 def device_of(target):
-    if target == "clang":
-        return []
+    if target in ("clang", "llvm"):
+        return ["-t", target]
     listed = must("run", "--devices").decode()
     return ["-t", "opencl"] if re.search(r"^opencl", listed, re.M) else None
 

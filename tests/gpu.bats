@@ -91,3 +91,43 @@ contractions() {
 		tool diff a.npz b.npz
 	done
 }
+
+@test "gpu: rows are folded by warps, which exchange values in registers" {
+	printf '%s\n' 'input x f32[5, n] where n in 1..2000' 'input z i32[3, 700]' 'input h f16[4, 300]' 'input d f64[4, 300]' \
+		'output y = softmax(x, axis=1)' 'output m = max(z, axis=1)' 'output a = argmax(x, axis=1)' \
+		'output b = sum(h, axis=1)' 'output c = min(d, axis=1)' 'output e = any(z > 0, axis=1)' |
+		tool trace | tool fuse > g.mp
+	tool lower -t cuda g.mp > l.mp
+	tool prove -q l.mp
+	tool show l.mp > l.txt
+	[ "$(grep -c EXCHANGE l.txt)" -ge 25 ]
+	grep -q BARRIER l.txt
+	for n in 1 64 1999; do
+		tool run --interpret g.mp {x,z,h,d}=rand n=$n -o a.npz
+		tool run --interpret l.mp {x,z,h,d}=rand n=$n -o b.npz
+		tool diff --rtol 2e-5 --atol 1e-4 a.npz b.npz
+	done
+	tool render-cuda l.mp | tool show | grep -q '__shfl_xor_sync(0xffffffffu, acc0, 16)'
+	run ! tool render-opencl l.mp
+}
+
+@test "gpu: an EXCHANGE where not all items come, in a short group, or of a distance there is not" {
+	printf '%s\n' 'input x f32[5, 1000]' 'output y = max(x, axis=1)' | tool trace | tool fuse | tool lower -t cuda | tool show > l.txt
+	refused() {     # what is said; the command
+		run tool "${@:2}"
+		[ "$status" = 4 ] && [[ $output == *"$1"* ]] || { echo "$status $output"; return 1; }
+	}
+	sed 's/\(EXCHANGE .*\) 16$/\1 3/' l.txt > edited.txt
+	refused "the distance is 1, 2, 4, 8 or 16" show -p edited.txt
+	sed 's/local_size: \[128\]/local_size: [48]/; s/CONST i64 128$/CONST i64 48/' l.txt > edited.txt
+	tool show -p edited.txt > edited.mp
+	refused "not made of warps" prove -q edited.mp
+	local value store first last
+	value=$(sed -n 's/^\(%[0-9]*\) = EXCHANGE.*/\1/p' l.txt | tail -1)
+	store=$(sed -n "s/^\(%[0-9]*\) = STORE %[0-9]* $value\$/\1/p" l.txt)
+	first=$(sed -n 's/^\(%[0-9]*\) = IF .*/\1/p' l.txt | head -1)
+	last=$(sed -n "s/^\(%[0-9]*\) = ENDIF $first\$/\1/p" l.txt)
+	sed "/ KERNEL /{s/ $first / /; s/ $last / /; s/ $store / $first $store $last /}" l.txt > edited.txt
+	tool show -p edited.txt > edited.mp
+	refused "EXCHANGE stands where not all items" prove -q edited.mp
+}

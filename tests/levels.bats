@@ -266,3 +266,27 @@ opencl() {
 	ok tool run f.mp x=1,2,3 k=zeros n=zeros m=4
 	[[ $output == *$'add f64[3]\n[5. 2. 3.]'*$'both f64[3]\n[13.  2.  3.]'*$'last f64[3]\n[9. 2. 3.]'* ]] || { echo "$output"; return 1; }
 }
+
+@test "show --loops: kernels as nests of loops, from level schedule on" {
+	printf '%s\n' 'input x f32[4, n] where n in 1..900' 'output y = softmax(x, axis=1)' 'output z = cumsum(x, axis=0)' | tool trace > g.mp
+	tool fuse g.mp > s.mp
+	tool show --loops s.mp > s.txt
+	sed -n '/^K[0-9]* r_4_n/,$p' s.txt | sed 's/^K[0-9]* //' | head -5 | cmp - <(cat <<-'E'
+	r_4_n(y, x)
+	  for r0 < 4
+	    s0 = max over r1 < n of x[r0, r1]
+	    s1 = add over r1 < n of exp2((x[r0, r1] - s0) * 1.4426950216293335)
+	    for r1 < n
+	E
+	)
+	grep -q '      s0 = running add over r0 < 4 of x\[r0, r1\]' s.txt
+	tool lower -t clang --opt 'r_4_n: split 0 2' --stop-after rewrites s.mp | tool show --loops | grep -q '    for r1 < 2'
+	tool lower -t opencl s.mp | tool show --loops > l.txt
+	grep -q '  grid \[4\] of groups of \[128\]' l.txt
+	grep -q '^  actions: order 0 1; group 128 0' l.txt
+	grep -q '^  barrier' l.txt
+	tool render -t clang s.mp | tool show --loops | grep -q 'for r[0-9]* < 16  vector'
+	run tool show --loops g.mp
+	[ "$status" = 2 ]
+	[[ $output == *"level graph has no loops"* ]]
+}

@@ -218,6 +218,8 @@ static void check_places(size_t at, const UOp *u)
 			(u->op == OP_LOAD || u->op == OP_STORE || u->op == OP_PREFETCH) && !i;
 		if (op == OP_INDEX && !place)
 			bad(MALFORMED, at, u, "a place is used as a value");
+		if (op == OP_EXCHANGE && (u->op != OP_STORE || i != 1 || u->nsrc != 2))
+			bad(MALFORMED, at, u, "an EXCHANGE is no STORE's whole value");
 		if (op == OP_PARAM && u->op != OP_CUSTOM && (u->op != OP_INDEX || i))
 			bad(MALFORMED, at, u, "a PARAM is used as a value");
 	}

@@ -1,7 +1,8 @@
 /* Runs a KERNEL of level loops statement by statement, each on all lanes at once (statements.c says
  * what a lane is). Lanes for which an IF is false or a loop has ended are masked: they touch no
  * memory. Since all lanes execute a statement before the next begins, a BARRIER only has to check
- * that all lanes reach it. Every access is checked against its buffer.
+ * that all lanes reach it, and an EXCHANGE finds another lane's value. Every access is checked
+ * against its buffer.
  */
 #include <stdlib.h>
 #include "interp/interp.h"
@@ -152,6 +153,22 @@ static void show_cell(LoopRun *r, const LoopCell *c)
 	r->watch->see(r->watch, &v);
 }
 
+static void run_exchange(LoopRun *r, LoopCell *c)
+{
+	const LoopCell *from = cell_at(r, c->src[0]);
+	const int size = element_size(c->u->dtype);
+	const size_t far = (size_t)c->u->arg->i;
+	for (size_t i = 0; i < (c->varies ? r->lanes : 1); i++) {
+		size_t other = i ^ far;
+		if (!active(r, i))
+			continue;
+		if (!r->plan.group || other >= r->lanes || !active(r, other))
+			die(FAILED, "kernel %s: work item %zu does not reach an EXCHANGE",
+				r->plan.name, other);
+		memcpy(c->lane + i * size, from->lane + (from->varies ? other * size : 0), size);
+	}
+}
+
 static void run_cell(LoopRun *r, LoopCell *c)
 {
 	const size_t n = c->varies ? r->lanes : 1;
@@ -160,6 +177,8 @@ static void run_cell(LoopRun *r, LoopCell *c)
 		c->fn(n, c->lane, c->in, c->step);
 	else if (c->u->op == OP_LOAD)
 		run_load(r, c);
+	else if (c->u->op == OP_EXCHANGE)
+		run_exchange(r, c);
 	else
 		interp_op(c->u->op, c->u->dtype, c->u->src[0]->dtype, n, c->lane, c->in, c->step);
 	if (r->watch)

@@ -165,7 +165,7 @@ static int put_expression(LoopPlan *p, Map *here, UOp *root)
 			f->next++;
 			if (cell_of(p, here, src) < 0)
 				vec_push(&stack, ((Frame){src, 0}));
-		} else if (!op_elementwise(u->op) && u->op != OP_LOAD) {
+		} else if (!op_elementwise(u->op) && u->op != OP_LOAD && u->op != OP_EXCHANGE) {
 			die(UNSUPPORTED, "kernel %s: %s cannot be interpreted", p->name,
 				op_name(u->op));
 		} else {
@@ -357,7 +357,7 @@ static void bind(LoopPlan *p, LoopCell *c)
 		c->in[k] = p->cell.at[c->src[k]].lane;
 		c->step[k] = p->cell.at[c->src[k]].varies;
 	}
-	if (c->nsrc && c->u->op != OP_LOAD)
+	if (c->nsrc && op_elementwise(c->u->op))
 		c->fn = interp_function(c->u->op, c->u->src[c->nsrc > 1]->dtype);
 }
 

@@ -1,5 +1,5 @@
 /* Memory of a work group: what one item writes, another one touches after a BARRIER alone, and all
- * items of a group come to each BARRIER.
+ * items of a group come to each BARRIER, and to each EXCHANGE: of these, whole warps.
  *
  *     STORE s[l]; BARRIER; LOAD s[l + 64]         apart: a phase ends at the BARRIER
  *
@@ -28,6 +28,26 @@ static bool uniform(UOp *u)
 	return !(moves_with(&group, u) & (OF_ITEM | OF_DATA));
 }
 
+/* Items exchange values in step, so the group is made of warps; on no device are these longer. */
+static void check_exchange(const ProvedCall *c, bool divergent)
+{
+	enum { WARP = 32 };
+	const Val *local = val_get(c->kernel->arg, "local_size");
+	int64_t items = local ? 1 : 0;
+	for (uint32_t d = 0; local && d < local->n; d++)
+		items *= local->a[d]->kind == VAL_INT ? local->a[d]->i : 0;
+	if (items < WARP || items % WARP)
+		prove_fault(c, "an EXCHANGE in a group that is not made of warps of 32 items");
+	if (divergent)
+		prove_fault(c, "an EXCHANGE stands where not all items of a group come: its "
+			"condition or loop differs between them");
+}
+
+static bool is_exchange(const UOp *s)
+{
+	return s->op == OP_STORE && s->src[1]->op == OP_EXCHANGE;
+}
+
 static void find_phases(Phases *p)
 {
 	const UOp *k = p->call->kernel;
@@ -52,6 +72,8 @@ static void find_phases(Phases *p)
 			now = ++p->phases;
 			p->join[now] = now;
 		}
+		if (is_exchange(s))
+			check_exchange(p->call, divergent);
 		p->phase[i] = now;
 	}
 	vec_free(&open);

@@ -19,7 +19,8 @@ static ARENA TABLE(uint8_t) parts;
 static uint8_t own_part(const UOp *u)
 {
 	switch (u->op) {
-	case OP_LOAD: case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return SEEN | DATA;
+	case OP_LOAD: case OP_EXCHANGE: case OP_RREDUCE: case OP_RSCAN: case OP_RSORT:
+		return SEEN | DATA;
 	case OP_FLOORDIV: return SEEN | QUOTIENT;
 	case OP_SPECIAL: return SEEN | (u->arg->s[0] == 'g' ? GROUP : WORK);
 	case OP_RANGE: return SEEN | (strcmp(range_kind(u), "loop") ? COUNTER : LOOP);

@@ -277,6 +277,7 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 	case OP_SPECIAL: return number_mix(u->id, 10 + w);
 	case OP_LET: return get(&n->let[w], PKEY(u), &x) ? x : value(n, w, u->src[0]);
 	case OP_LOAD: return loaded(n, w, u);
+	case OP_EXCHANGE: return unique(n);
 	case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return folded(n, w, u);
 	case OP_ADD: case OP_SUB: case OP_MUL: case OP_NEG:
 		return u->dtype == DT_I64 ? integer(n, w, u) : hashed(n, w, u, 4, 0);

@@ -303,8 +303,8 @@ static bool is_fold(const UOp *u)
 
 static bool looks_in(const UOp *u)
 {
-	return op_elementwise(u->op) || u->op == OP_LET || u->op == OP_RANGE ||
-		u->op == OP_SPECIAL || is_fold(u);
+	return op_elementwise(u->op) || u->op == OP_LET || u->op == OP_EXCHANGE ||
+		u->op == OP_RANGE || u->op == OP_SPECIAL || is_fold(u);
 }
 
 static Span binary_span(const UOp *u, Span a, Span b)
@@ -363,7 +363,7 @@ static Span derive(Known *k, UOp *u, const Span *s)
 	case OP_VAR: return var_span(k, u);
 	case OP_RANGE:
 	case OP_SPECIAL: return (Span){0, s[0].hi - 1};
-	case OP_LET: return s[0];
+	case OP_LET: case OP_EXCHANGE: return s[0];
 	case OP_LOAD: return load_span(k, u);
 	case OP_NEG: return (Span){-s[0].hi, -s[0].lo};
 	case OP_CAST: return is_integer(u->src[0]) ? s[0] : span_dtype(u->dtype);

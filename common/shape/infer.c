@@ -408,6 +408,7 @@ static Infer *const by_op[OP_COUNT] = {
 	[OP_RSCAN] = infer_over_ranges,
 	[OP_RSORT] = infer_over_ranges,
 	[OP_LET] = infer_let,
+	[OP_EXCHANGE] = infer_exchange,
 	[OP_DEFINE_REG] = infer_define,
 	[OP_DEFINE_LOCAL] = infer_define,
 	[OP_SPECIAL] = infer_special,

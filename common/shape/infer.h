@@ -29,6 +29,7 @@ const char *infer_over_ranges(In *n);
 const char *infer_tuple(In *n);
 const char *infer_side(In *n);
 const char *infer_let(In *n);
+const char *infer_exchange(In *n);
 const char *infer_define(In *n);
 const char *infer_special(In *n);
 const char *infer_statement(In *n);

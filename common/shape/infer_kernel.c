@@ -169,6 +169,19 @@ const char *infer_let(In *n)
 	return node_dtype(n, n->src[0]->dtype);
 }
 
+/* Items that differ in one bit of their number, of those that run in step on every device. */
+const char *infer_exchange(In *n)
+{
+	enum { FARTHEST = 16 };
+	int64_t far = n->arg->i;
+	if (n->src[0]->op != OP_LOAD)
+		SAY("what is exchanged is not a LOAD");
+	if (far < 1 || far > FARTHEST || far & (far - 1))
+		SAY("the distance is 1, 2, 4, 8 or 16");
+	n->out = shape_scalar();
+	return node_dtype(n, n->src[0]->dtype);
+}
+
 const char *infer_define(In *n)
 {
 	n->out = shape_scalar();

@@ -7,6 +7,11 @@
 
 void dot_print(Buf *out, const Graph *g);                    /* Graphviz text */
 
+/* ---- loops.c: takes a raw document */
+
+/* The nests of loops of each kernel. Dies with USAGE below level schedule. */
+void loops_print(Buf *out, const Graph *g);
+
 /* ---- html.c: one self-contained page */
 
 /* What was added to it, as JSON; initially zero. */

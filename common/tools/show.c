@@ -5,7 +5,7 @@
 #include "process/process.h"
 #include <stdlib.h>
 
-typedef struct { bool parse, count, dot, html, views; } ShowForm;
+typedef struct { bool parse, count, dot, html, views, loops; } ShowForm;
 typedef VEC(const char *) Names;
 
 static void print_counts(Buf *out, const Graph *g)
@@ -26,6 +26,8 @@ static void print_document(const Graph *g, const ShowForm *form)
 		print_counts(&out, g);
 	else if (form->dot)
 		dot_print(&out, g);
+	else if (form->loops)
+		loops_print(&out, g);
 	else if (form->views)
 		views_print(&out, g);
 	else
@@ -168,6 +170,7 @@ int main(int argc, char **argv)
 			&sources, .many = true},
 		{0, "views", NULL, "each chain of movement ops as its views and its index "
 			"expression", &form.views},
+		{0, "loops", NULL, "each kernel as its nest of loops", &form.loops},
 		{'o', "output", "TO", "write to a file or a ZeroMQ endpoint instead of standard "
 			"output", &to},
 		{0},
@@ -177,8 +180,8 @@ int main(int argc, char **argv)
 	stage_begin(tool.name);
 	stage_prints();
 	int first = options_parse(&tool, argc, argv);
-	if (form.parse + form.count + form.dot + form.html + form.views > 1)
-		die(USAGE, "one of -p, --count, -g, --html and --views at a time");
+	if (form.parse + form.count + form.dot + form.html + form.views + form.loops > 1)
+		die(USAGE, "one of -p, --count, -g, --html, --views and --loops at a time");
 	if (sources.n && !form.html)
 		die(USAGE, "--source needs --html");
 	Names files = files_of(argc - first, argv + first, form.html);

@@ -135,8 +135,10 @@ bool swap_find(Swap *s, UOp *const *factor, int n, const Extent *e, const bool *
 {
 	*s = (Swap){0};
 	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+		Op op = patterns[i].op;
 		s->pattern = &patterns[i];
-		if (n ? n != patterns[i].n : !target_swaps(target, patterns[i].op))
+		if (target_lacks(target, op) ||
+			(n ? n != patterns[i].n : !target_swaps(target, op)))
 			continue;
 		if (assign(s, factor, e, constant))
 			return true;

@@ -495,7 +495,7 @@ static void join_tuple(Lowering *l, const Inst *m, UOp *const *to, UOp *const *f
 		emit(l, store_at(to[i], at, out[i]));
 }
 
-/* emit_tree for tuples */
+/* emit_tree, below, for tuples */
 static void emit_tuple_tree(Lowering *l, const Nest *n, const Inst *m)
 {
 	UOp *buf[MAX_TUPLE], *zero = ix_const(0), *barrier = LEAF(OP_BARRIER, DT_NONE, VNIL);
@@ -519,14 +519,21 @@ static void emit_tuple_tree(Lowering *l, const Nest *n, const Inst *m)
 		emit(l, store_at(component(n, m, 0, i)->reg, zero, load_at(buf[i], zero)));
 }
 
+/* A place for each item's accumulator, in memory of the group. */
+static UOp *shared_by_all(Lowering *l, const Inst *m)
+{
+	UOp *buf = LEAF(OP_DEFINE_LOCAL, m->of->dtype,
+		VARR(val_int(l->ids++), val_int(l->plan.items), val_str("local")));
+	emit(l, buf);
+	return buf;
+}
+
 /* one accumulator for each item: a tree over local memory, whose root all items read */
 static void emit_tree(Lowering *l, Inst *m)
 {
 	int items = l->plan.items;
 	UOp *zero = ix_const(0), *barrier = LEAF(OP_BARRIER, DT_NONE, VNIL);
-	UOp *buf = LEAF(OP_DEFINE_LOCAL, m->of->dtype,
-		VARR(val_int(l->ids++), val_int(items), val_str("local")));
-	emit(l, buf);
+	UOp *buf = shared_by_all(l, m);
 	emit(l, store_at(buf, l->lidx, load_at(m->reg, zero)));
 	emit(l, barrier);
 	for (int half = items / 2; half; half /= 2) {
@@ -538,6 +545,31 @@ static void emit_tree(Lowering *l, Inst *m)
 		emit(l, barrier);
 	}
 	emit(l, store_at(m->reg, zero, load_at(buf, zero)));
+}
+
+/* The same by warps: items exchange their accumulators, then each combines one of every warp. */
+static void emit_warps(Lowering *l, Inst *m)
+{
+	UOp *zero = ix_const(0), *mine = load_at(m->reg, zero);
+	UOp *other = make_reg(l, m->of->dtype, 1);
+	emit(l, other);
+	for (int far = WARP / 2; far; far /= 2) {
+		emit(l, store_at(other, zero,
+			NODE(OP_EXCHANGE, m->of->dtype, val_int(far), mine)));
+		emit(l, store_at(m->reg, zero, fold(m->of, mine, load_at(other, zero))));
+	}
+	UOp *buf = shared_by_all(l, m);
+	emit(l, store_at(buf, l->lidx, mine));
+	emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
+	emit(l, store_at(m->reg, zero, load_at(buf, zero)));
+	for (int i = WARP; i < l->plan.items; i += WARP)
+		emit(l, store_at(m->reg, zero, fold(m->of, mine, load_at(buf, ix_const(i)))));
+}
+
+static void emit_shared(Lowering *l, Inst *m)
+{
+	bool warps = target->warp && l->plan.items >= WARP && l->plan.items % WARP == 0;
+	warps ? emit_warps(l, m) : emit_tree(l, m);
 }
 
 static void emit_nest(Lowering *l, Nest *n)
@@ -555,7 +587,7 @@ static void emit_nest(Lowering *l, Nest *n)
 		if (n->partial)
 			emit_join(l, m, n->partial);
 		if (n->kind == NEST_GROUP && !folds_tuple(m->of))
-			emit_tree(l, m);
+			emit_shared(l, m);
 		else if (n->kind == NEST_GROUP && !m->of->arg->i)
 			emit_tuple_tree(l, n, m);
 	}

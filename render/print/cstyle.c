@@ -72,6 +72,13 @@ static const char *summing(Printer *p, UOp *store)
 	return arena_printf("%s(%s, %s, %s)", fn, a, b, expr_place(p, store->src[0]));
 }
 
+static const char *exchange(Printer *p, UOp *u)
+{
+	if (!p->d->exchange)
+		die(UNSUPPORTED, "node %u EXCHANGE: target %s has none", u->id, p->d->target);
+	return arena_printf(p->d->exchange, expr(p, u->src[0]), (int)u->arg->i);
+}
+
 static void print_store(Printer *p, UOp *u)
 {
 	p->gate = u->nsrc > 2 ? u->src[2] : NULL;
@@ -82,7 +89,8 @@ static void print_store(Printer *p, UOp *u)
 	const char *op = updating(p, u);
 	expr(p, u->src[0]);
 	const char *sum = op ? summing(p, u) : NULL;
-	const char *value = sum ? sum : expr(p, op ? u->src[1]->src[1] : u->src[1]);
+	const char *value = sum ? sum : u->src[1]->op == OP_EXCHANGE ? exchange(p, u->src[1]) :
+		expr(p, op ? u->src[1]->src[1] : u->src[1]);
 	print_line(p, "%s %s %s;", expr_place(p, u->src[0]), op && !sum ? op : "=", value);
 	if (p->gate) {
 		p->indent--;
@@ -271,7 +279,7 @@ static void print_specials(Printer *p, const Nodes *all)
 		const char *name = map_get(&p->used, PKEY(u->arg));
 		if (!name) {
 			name = name_unique(&p->used, s);
-			print_line(p, "const %s %s = %s;", type(p, DT_I64), name,
+			print_line(p, "const %s %s = %s;", value_type(p, u), name,
 				group ? p->d->group_id[d] : p->d->item_id[d]);
 		}
 		name_put(p, u, name);

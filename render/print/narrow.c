@@ -1,5 +1,5 @@
-/* Places in 32 bits. Indices are i64, which a processor of 32 bits computes in several instructions
- * or by a function. Nearly all of them fit into 32 bits, and so do the numbers on the way there:
+/* Places in 32 bits. Indices are i64, which a GPU or a processor of 32 bits computes in several
+ * instructions or by a function. Nearly all fit into 32 bits, and so do the numbers on the way:
  *
  *     r0 * 1000 + n, where r0 < 64 and n <= 1000   →   int_fast32_t
  *

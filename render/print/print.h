@@ -30,6 +30,7 @@ struct Dialect {
 	const char *inline_fn;          /* "static inline" */
 	const char *local, *barrier;    /* address space of local memory; the statement */
 	const char *group_id[3], *item_id[3];
+	const char *exchange;           /* %s of the item with bit %d of its number flipped */
 	const char *inf[2], *nan[2];    /* f32, f64 */
 	const char *function[2];        /* "%sf": a function on f32, on f64; %s: the op's c_text */
 	const char *named[OP_COUNT];    /* those that are not named so */

@@ -18,6 +18,7 @@ static const Dialect cuda = {
 	.inline_fn = "static __device__ inline",
 	.local = "__shared__ ",
 	.barrier = "__syncthreads();",
+	.exchange = "__shfl_xor_sync(0xffffffffu, %s, %d)",
 	.group_id = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
 	.item_id = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
 	.inf = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},
@@ -25,6 +26,7 @@ static const Dialect cuda = {
 	.function = {"%sf", "%s"},
 	.mulacc = {"\treturn fmaf(a, b, c);\n", "\treturn fma(a, b, c);\n"},
 	.i64_suffix = "LL",
+	.narrow = "int",
 };
 
 int main(int argc, char **argv) { return render_main(&cuda, argc, argv); }

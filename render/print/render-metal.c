@@ -25,6 +25,7 @@ static const Dialect metal = {
 	.function = {"precise::%s"},
 	.named = {[OP_TRUNC] = "trunc"},
 	.i64_suffix = "L",
+	.narrow = "int",
 	.attributes = true,
 	.bitcast = "return as_type<$T>(x);",
 };

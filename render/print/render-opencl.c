@@ -27,6 +27,7 @@ static const Dialect opencl = {
 	.function = {"%s", "%s"},
 	.mulacc = {MULACC("FP_FAST_FMAF"), MULACC("FP_FAST_FMA")},
 	.i64_suffix = "L",
+	.narrow = "int",
 	.bitcast = "return as_$T(x);",
 };
 

@@ -20,7 +20,7 @@
 typedef struct {
 	const char *name, *language;    /* the target's, whose render-X prints it */
 	bool gpu, f64, fixed;
-	int lanes, vector, registers, group, dims;
+	int lanes, vector, registers, group, dims, warp;
 	int64_t local;
 	const char *lacks, *swaps, *flags;
 } TargetRow;
@@ -60,6 +60,7 @@ static const Target *from_row(const TargetRow *r)
 	t->registers = r->registers;
 	t->group = r->group;
 	t->dims = r->dims;
+	t->warp = r->warp;
 	t->local = r->local;
 	set_ops(t->lacks, t, "lacks", r->lacks ? r->lacks : "");
 	set_ops(t->swaps, t, "swaps", r->swaps ? r->swaps : "");
@@ -95,6 +96,8 @@ static void set_field(Target *t, const char *key, const char *text)
 		t->group = (int)number(t, key, text, 1024);
 	else if (!strcmp(key, "dims"))
 		t->dims = (int)number(t, key, text, 3);
+	else if (!strcmp(key, "warp"))
+		t->warp = (int)number(t, key, text, 1024);
 	else if (!strcmp(key, "local"))
 		t->local = number(t, key, text, 1 << 30);
 	else if (!strcmp(key, "lacks"))
@@ -110,6 +113,8 @@ static void check(Target *t)
 {
 	if (t->gpu && (t->group < 1 || t->group & (t->group - 1)))
 		die(MALFORMED, "target %s: group is not a power of two", t->name);
+	if (t->warp & (t->warp - 1) || (t->warp && t->warp < WARP))
+		die(MALFORMED, "target %s: warp is not a power of two from 32 on", t->name);
 	if (t->gpu && t->dims < 1)
 		t->dims = 1;
 	if (t->lanes & (t->lanes - 1) || t->vector & (t->vector - 1))
@@ -261,9 +266,9 @@ void target_print(Buf *out, const Target *t)
 {
 	buf_printf(out,
 		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\nfixed: %d\n"
-		"group: %d\ndims: %d\nlocal: %lld\nf64: %d\nlacks:",
+		"group: %d\ndims: %d\nwarp: %d\nlocal: %lld\nf64: %d\nlacks:",
 		t->name, t->gpu, t->lanes, t->vector, t->registers, t->fixed, t->group,
-		t->dims, (long long)t->local, t->f64);
+		t->dims, t->warp, (long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))
 			buf_printf(out, " %s", op_name(op));

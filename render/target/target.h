@@ -3,6 +3,8 @@
 #define RENDER_TARGET_TARGET_H
 #include "graph/graph.h"
 
+enum { WARP = 32 }; /* the shortest there is */
+
 /* ---- target.c -------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -14,6 +16,7 @@ typedef struct {
 	bool fixed;             /* these two are as said here, whatever --march says */
 	int group;              /* work items of a group */
 	int dims;               /* grid dimensions, 1 to 3 */
+	int warp;               /* work items that exchange values (a power of two); 0: none do */
 	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
 	bool f64;               /* has doubles */
 	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */

@@ -14,7 +14,7 @@ import compiling, plots, report
 from contestants import Failed, PeerProcess, SluiceProgram
 
 BUILD = os.path.join(HERE, "../../build")
-DEFAULT_PEERS = "numpy,onnxruntime,torch,torch-compile,jax,tinygrad"
+DEFAULT_PEERS = "numpy,onnxruntime,openvino,torch,torch-compile,jax,tinygrad"
 PACKAGE = {"torch-compile": "torch", "torch-tuned": "torch", "tinygrad-beam": "tinygrad"}
 COMMAND = "trace {onnx} | fuse | lower -t clang | compile"
 running = []

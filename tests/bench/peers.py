@@ -47,6 +47,25 @@ class OnnxRuntime(Peer):
         return call
     def outputs(self, result): return [v.numpy() for v in result]
 
+class OpenVino(Peer):
+    """In f32 whatever the processor has, one stream, tuned for the time of a call."""
+    package = "openvino"
+    def build(self, path, feeds, threads):
+        import openvino as ov
+        core = ov.Core()
+        model = core.compile_model(core.read_model(path), "CPU", {
+            "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1,
+            "INFERENCE_NUM_THREADS": threads})
+        request = model.create_infer_request()
+        for k, v in feeds.items():
+            request.set_tensor(k, ov.Tensor(v, shared_memory=True))
+        results = [request.get_tensor(o) for o in model.outputs]      # their memory is the request's, and stays
+        def call():
+            request.infer()
+            return results
+        return call
+    def outputs(self, result): return [v.data for v in result]
+
 class Torch(Peer):
     package = "torch"
     def module(self, path):
@@ -111,8 +130,8 @@ class Tinygrad(Peer):
 class TinygradBeam(Tinygrad):
     cold = dict(Tinygrad.cold, IGNORE_BEAM_CACHE="1")
 
-PEERS = {"numpy": NumPy, "onnxruntime": OnnxRuntime, "torch": Torch, "torch-compile": TorchCompile, "torch-tuned": TorchTuned,
-         "jax": Jax, "tinygrad": Tinygrad, "tinygrad-beam": TinygradBeam}
+PEERS = {"numpy": NumPy, "onnxruntime": OnnxRuntime, "openvino": OpenVino, "torch": Torch,
+         "torch-compile": TorchCompile, "torch-tuned": TorchTuned, "jax": Jax, "tinygrad": Tinygrad, "tinygrad-beam": TinygradBeam}
 
 # ---- the process
 def memory(key):

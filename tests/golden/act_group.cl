@@ -3,17 +3,17 @@
 /* act_group.t:3 */
 __kernel void r_3_10(__global float *restrict y, __global const float *restrict x)
 {
-	const long gidx0 = get_group_id(0);
-	const long lidx0 = get_local_id(0);
+	const int gidx0 = get_group_id(0);
+	const int lidx0 = get_local_id(0);
 	__local float buf0[10];
-	for (long r2 = 0; r2 < 3; r2++) {
+	for (int r2 = 0; r2 < 3; r2++) {
 		if (r2 * 4 + lidx0 < 10) {
 			buf0[r2 * 4 + lidx0] = sqrt(x[gidx0 * 10 + r2 * 4 + lidx0]);
 		}
 	}
 	barrier(CLK_LOCAL_MEM_FENCE);
 	float acc0 = 0.0f;
-	for (long r2 = 0; r2 < 3; r2++) {
+	for (int r2 = 0; r2 < 3; r2++) {
 		if (r2 * 4 + lidx0 < 10) {
 			acc0 += buf0[r2 * 4 + lidx0];
 		}
@@ -30,7 +30,7 @@ __kernel void r_3_10(__global float *restrict y, __global const float *restrict 
 	}
 	barrier(CLK_LOCAL_MEM_FENCE);
 	acc0 = buf1[0];
-	for (long r2 = 0; r2 < 3; r2++) {
+	for (int r2 = 0; r2 < 3; r2++) {
 		if (r2 * 4 + lidx0 < 10) {
 			y[gidx0 * 10 + r2 * 4 + lidx0] = buf0[r2 * 4 + lidx0] / acc0;
 		}

@@ -4,10 +4,10 @@
 /* act_kind.t:3 */
 __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict a, __global const float *restrict b)
 {
-	const long gidx0 = get_group_id(0);
-	const long lidx0 = get_local_id(0);
-	const long v0 = gidx0 / 2;
-	const long v1 = lidx0 / 2;
+	const int gidx0 = get_group_id(0);
+	const int lidx0 = get_local_id(0);
+	const int v0 = gidx0 / 2;
+	const int v1 = lidx0 / 2;
 	float acc0[4];
 	acc0[0] = 0.0f;
 	acc0[1] = 0.0f;
@@ -49,7 +49,7 @@ __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict
 	const float v13 = v0 * 2 + v1 < 4 ? a[v0 * 24 + v1 * 12 + 11] : 0.0f;
 	acc0[2] = mulacc_f32(v13, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 40], acc0[2]);
 	acc0[3] = mulacc_f32(v13, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 41], acc0[3]);
-	const long v14 = v0 * 32 + v1 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2;
+	const int v14 = v0 * 32 + v1 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2;
 	const bool v15 = v0 * 2 + v1 < 5;
 	if (v15) {
 		y[v14] = acc0[0];
@@ -57,7 +57,7 @@ __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict
 	if (v15) {
 		y[v14 + 1] = acc0[1];
 	}
-	const long v16 = v0 * 32 + v1 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2 + 8;
+	const int v16 = v0 * 32 + v1 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2 + 8;
 	const bool v17 = v0 * 2 + v1 < 4;
 	if (v17) {
 		y[v16] = acc0[2];

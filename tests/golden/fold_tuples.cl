@@ -2,15 +2,15 @@
 // helpers: max_f32
 __kernel void r_5_37(__global float *restrict m, __global float *restrict s, __global long *restrict i, __global const float *restrict x)
 {
-	const long gidx0 = get_group_id(0);
-	const long lidx0 = get_local_id(0);
-	const long v0 = gidx0 * 128 + lidx0;
+	const int gidx0 = get_group_id(0);
+	const int lidx0 = get_local_id(0);
+	const int v0 = gidx0 * 128 + lidx0;
 	if (v0 < 5) {
 		float acc0 = -INFINITY;
 		float acc1 = 0.0f;
 		long acc2 = 0;
 		float acc3 = -INFINITY;
-		for (long r1 = 0; r1 < 37; r1++) {
+		for (int r1 = 0; r1 < 37; r1++) {
 			const float v1 = x[v0 * 37 + r1];
 			const float v2 = acc0;
 			const float v3 = acc1;

@@ -2,12 +2,12 @@
 /* rowsum.t:2 */
 extern "C" __global__ void r_5_40(float *__restrict__ y, const float *__restrict__ x)
 {
-	const long long gidx0 = blockIdx.x;
-	const long long lidx0 = threadIdx.x;
-	const long long v0 = gidx0 * 128 + lidx0;
+	const int gidx0 = blockIdx.x;
+	const int lidx0 = threadIdx.x;
+	const int v0 = gidx0 * 128 + lidx0;
 	if (v0 < 5) {
 		float acc0 = 0.0f;
-		for (long long r1 = 0; r1 < 40; r1++) {
+		for (int r1 = 0; r1 < 40; r1++) {
 			acc0 += x[v0 * 40 + r1];
 		}
 		y[v0] = acc0;

@@ -3,21 +3,21 @@
 /* sort.t:2 */
 __kernel void sort_2_6(__global long *restrict t0_, __global long *restrict t1_, __global const float *restrict x)
 {
-	const long gidx0 = get_group_id(0);
-	const long lidx0 = get_local_id(0);
-	const long v0 = gidx0 * 128 + lidx0;
+	const int gidx0 = get_group_id(0);
+	const int lidx0 = get_local_id(0);
+	const int v0 = gidx0 * 128 + lidx0;
 	if (v0 < 2) {
-		for (long r3 = 0; r3 < 6; r3++) {
+		for (int r3 = 0; r3 < 6; r3++) {
 			t0_[v0 * 6 + r3] = r3;
 		}
-		for (long r3 = 0; r3 < 3; r3++) {
+		for (int r3 = 0; r3 < 3; r3++) {
 			const long v1 = shl_i64(1, r3);
 			if (v1 < 6) {
 				long acc0;
 				long acc1;
 				acc0 = 0;
 				acc1 = 0;
-				for (long r4 = 0; r4 < 6; r4++) {
+				for (int r4 = 0; r4 < 6; r4++) {
 					const long v2 = r4 & (long)(0 - (ulong)((long)((ulong)v1 * (ulong)2)));
 					const long v3 = min_i64((long)((ulong)v2 + (ulong)v1), 6);
 					const long v4 = min_i64((long)((ulong)v2 + (ulong)(long)((ulong)v1 * (ulong)2)), 6);
@@ -38,7 +38,7 @@ __kernel void sort_2_6(__global long *restrict t0_, __global long *restrict t1_,
 					acc0 = (long)((ulong)v5 + (ulong)(v13 ? 0 : 1));
 					acc1 = (long)((ulong)v6 + (ulong)(v13 ? 1 : 0));
 				}
-				for (long r4 = 0; r4 < 6; r4++) {
+				for (int r4 = 0; r4 < 6; r4++) {
 					t0_[v0 * 6 + r4] = t1_[v0 * 6 + r4];
 				}
 			}
@@ -51,9 +51,9 @@ __kernel void sort_2_6(__global long *restrict t0_, __global long *restrict t1_,
 /* sort.t:2 */
 __kernel void E_2_6(__global float *restrict up, __global const float *restrict x, __global const long *restrict t0_)
 {
-	const long gidx0 = get_group_id(0);
-	const long lidx0 = get_local_id(0);
-	const long v0 = gidx0 * 128 + lidx0;
+	const int gidx0 = get_group_id(0);
+	const int lidx0 = get_local_id(0);
+	const int v0 = gidx0 * 128 + lidx0;
 	if (v0 < 12) {
 		const long v1 = t0_[v0 / 6 * 6 + v0 % 6];
 		up[v0 / 6 * 6 + v0 % 6] = ((-1 < v1) & (v1 < 6)) ? x[(long)((ulong)(v0 / 6 * 6) + (ulong)v1)] : 0.0f;
@@ -66,21 +66,21 @@ __kernel void E_2_6(__global float *restrict up, __global const float *restrict 
 /* sort.t:2 */
 __kernel void sort_2_6n1(__global long *restrict order, __global long *restrict t2_, __global const float *restrict x)
 {
-	const long gidx0 = get_group_id(0);
-	const long lidx0 = get_local_id(0);
-	const long v0 = gidx0 * 128 + lidx0;
+	const int gidx0 = get_group_id(0);
+	const int lidx0 = get_local_id(0);
+	const int v0 = gidx0 * 128 + lidx0;
 	if (v0 < 2) {
-		for (long r3 = 0; r3 < 6; r3++) {
+		for (int r3 = 0; r3 < 6; r3++) {
 			order[v0 * 6 + r3] = r3;
 		}
-		for (long r3 = 0; r3 < 3; r3++) {
+		for (int r3 = 0; r3 < 3; r3++) {
 			const long v1 = shl_i64(1, r3);
 			if (v1 < 6) {
 				long acc0;
 				long acc1;
 				acc0 = 0;
 				acc1 = 0;
-				for (long r4 = 0; r4 < 6; r4++) {
+				for (int r4 = 0; r4 < 6; r4++) {
 					const long v2 = r4 & (long)(0 - (ulong)((long)((ulong)v1 * (ulong)2)));
 					const long v3 = min_i64((long)((ulong)v2 + (ulong)v1), 6);
 					const long v4 = min_i64((long)((ulong)v2 + (ulong)(long)((ulong)v1 * (ulong)2)), 6);
@@ -101,7 +101,7 @@ __kernel void sort_2_6n1(__global long *restrict order, __global long *restrict 
 					acc0 = (long)((ulong)v5 + (ulong)(v13 ? 0 : 1));
 					acc1 = (long)((ulong)v6 + (ulong)(v13 ? 1 : 0));
 				}
-				for (long r4 = 0; r4 < 6; r4++) {
+				for (int r4 = 0; r4 < 6; r4++) {
 					order[v0 * 6 + r4] = t2_[v0 * 6 + r4];
 				}
 			}

@@ -3,11 +3,12 @@
 /* symbolic.t:2 */
 __kernel void r_n_4(__global float *restrict y, __global float *restrict last, __global const float *restrict x, const long n)
 {
-	const long gidx0 = get_group_id(0);
-	const long lidx0 = get_local_id(0);
+	const int n_i32 = (int)n;
+	const int gidx0 = get_group_id(0);
+	const int lidx0 = get_local_id(0);
 	float acc0 = 0.0f;
-	for (long r2 = 0; r2 < 1; r2++) {
-		if (lidx0 < n) {
+	for (int r2 = 0; r2 < 1; r2++) {
+		if (lidx0 < n_i32) {
 			acc0 += x[lidx0 * 4 + gidx0];
 		}
 	}
@@ -43,10 +44,10 @@ __kernel void r_n_4(__global float *restrict y, __global float *restrict last, _
 	}
 	barrier(CLK_LOCAL_MEM_FENCE);
 	acc0 = buf0[0];
-	for (long r2 = 0; r2 < 1; r2++) {
-		if (lidx0 < n) {
+	for (int r2 = 0; r2 < 1; r2++) {
+		if (lidx0 < n_i32) {
 			y[lidx0 * 4 + gidx0] = x[lidx0 * 4 + gidx0] / acc0;
-			last[lidx0 * 4 + gidx0] = x[n * 4 + lidx0 * -4 + gidx0 - 4];
+			last[lidx0 * 4 + gidx0] = x[n_i32 * 4 + lidx0 * -4 + gidx0 - 4];
 		}
 	}
 }
