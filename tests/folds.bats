@@ -10,6 +10,8 @@ tuples() { tool show -p "$TESTS/golden/fold_tuples.mp.txt"; }
 	tuples > s.mp
 	ok tool run --interpret s.mp x=rand -o i.npz
 	ok tool prove s.mp
+	ok tool show --loops s.mp
+	grep -q 'component 1 of tuples over .* of (x' <<< "$output"
 	for target in clang c llvm embedded opencl; do
 		tool lower -t $target s.mp > l.mp
 		ok tool prove l.mp
