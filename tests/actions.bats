@@ -24,6 +24,7 @@ drawn() {
 @test "actions: ranges split, reductions outside of the loops of their accumulators" { drawn 6 12 clang split; }
 @test "actions: partial accumulators and jam" { drawn 3 12 clang partial jam; }
 @test "actions: products of narrow integers as one op" { drawn 6 12 clang swap; }
+@test "actions: parts of reductions" { drawn 6 12 clang rfactor; }
 @test "actions: stage, packed operands too, and the next row prefetched" { drawn 3 12 clang stage prefetch_loads; }
 @test "actions: the next row prefetched where other ranges of its place are tiled" {
 	printf 'input x f16[8, 7, 5]\noutput y = cast(f32(x)[2:8, 1:4, 1:5], f16)\n' > p.t

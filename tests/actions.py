@@ -343,6 +343,19 @@ def swap(l):
     return l.add("swap", f"{a}.1")
 
 
+def rfactor(l):
+    """a reduction in parts, which may stand in a row buffer, in vectors"""
+    folds = [a for a in l.k.size if a not in l.k.out and l.k.size[a][1] > 3]
+    if l.words or not folds:
+        return False
+    a = l.r.choice(folds)
+    n = min(l.r.choice([2, 4, 8, 16]), l.k.size[a][1] - 1)
+    l.add("split", a, n)
+    l.k.split(a, n)
+    l.split = True
+    return l.add("rfactor", f"{a}.{l.r.randint(0, 1)}")
+
+
 def near(r, size):
     return max(1, r.choice([size - 1, size, size + 1, (size + 1) // 2, 2, 3, 4]))
 
@@ -496,7 +509,7 @@ def spoil(l):
         l.words[i] = tuple(words)
 
 
-ACTIONS = {"split": split, "swap": swap, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
+ACTIONS = {"split": split, "swap": swap, "rfactor": rfactor, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group, "kind": kind, "pad": kind}
 CPU = [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads]
 OTHERS = {"clang": CPU, "llvm": CPU, "opencl": [order, partial, stage, items, items]}
@@ -507,7 +520,7 @@ WANTS = {"swap": [narrow], "tile": KINDS + [serial] * 4, "grid": KINDS + [serial
 
 def draw(k, action, r, target):
     l = List(k, r, target)
-    before = [] if action in ("kind", "split", "swap", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
+    before = [] if action in ("kind", "split", "swap", "rfactor", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
     for f in before:
         if f.__name__ != action and r.random() < 0.6:
             f(l)

@@ -227,10 +227,35 @@ static void check_places(size_t at, const UOp *u)
 	}
 }
 
+/* A tuple stands in a reduction alone, and what combines two of them in a tuple alone. */
+static void check_tuples(size_t at, UOp *kernel)
+{
+	Map seen = {0};
+	VEC(UOp *) stack = {0};
+	vec_push(&stack, kernel);
+	while (stack.n) {
+		UOp *u = stack.at[--stack.n];
+		uint32_t n = u->op == OP_TUPLE ? tuple_size(u) : u->nsrc;
+		if (map_get(&seen, PKEY(u)))
+			continue;
+		map_put(&seen, PKEY(u), u);
+		for (uint32_t i = 0; i < n; i++) {
+			if (u->src[i]->op == OP_SIDE)
+				bad(MALFORMED, at, kernel, "a SIDE outside the rule of a tuple");
+			if (u->src[i]->op == OP_TUPLE && !folds_tuple(u))
+				bad(MALFORMED, at, kernel, "a TUPLE that no RREDUCE folds");
+			vec_push(&stack, u->src[i]);
+		}
+	}
+	vec_free(&stack);
+	map_free(&seen);
+}
+
 void verify(const Graph *g)
 {
 	Nodes all = g->all.n ? g->all : walk(g->sink);
 	Map names = {0}, assigned = {0};
+	bool tuples = false;
 	if (g->sink->op != OP_SINK)
 		die(MALFORMED, "the last node is not the SINK");
 	if (g->level > LV_GRAPH)
@@ -238,6 +263,7 @@ void verify(const Graph *g)
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		check_level(g->level, i, u);
+		tuples |= u->op == OP_TUPLE || u->op == OP_SIDE;
 		if (g->level > LV_GRAPH)
 			check_places(i, u);
 		if (process.custom_allowed && g->level > LV_GRAPH)
@@ -254,6 +280,8 @@ void verify(const Graph *g)
 			if (!ix_fixed(u->src[0]))
 				bad(MALFORMED, i, u, "its size is another loop's, or data");
 		} else if (u->op == OP_KERNEL) {
+			if (tuples)
+				check_tuples(i, u);
 			check_kernel(g->level, i, u);
 		} else if (u->op == OP_PROGRAM) {
 			check_grid(i, u);

@@ -194,7 +194,10 @@ static UOp *without_ranges(UOp *old, UOp *const *src, void *ctx)
 	for (uint32_t i = 0; i < old->nsrc; i++)
 		if (!map_get(&r->gone, PKEY(old->src[i])))
 			left[n++] = src[i];
-	return n == old->nsrc ? NULL : n == 1 ? src[0] : node_like(old, n, left, old->arg);
+	if (n == old->nsrc)
+		return NULL;
+	UOp *fold = node_like(old, n, left, old->arg);
+	return n == 1 ? fold_value(fold) : fold;
 }
 
 Graph *apply_ones(Graph *g, size_t from, size_t to, int variant)

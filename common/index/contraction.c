@@ -100,6 +100,8 @@ bool operands_contract(size_t n, const Operand *operand)
 bool contraction_of(Contraction *c, UOp *fold)
 {
 	*c = (Contraction){.fold = fold};
+	if (folds_tuple(fold))
+		return false;
 	for (uint32_t i = 1; i < fold->nsrc; i++)
 		c->bound |= 1ull << range_axis(fold->src[i]);
 	c->bound &= range_mask(fold->src[0]);

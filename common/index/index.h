@@ -79,6 +79,33 @@ const char *range_kind(const UOp *range);
 /* The number of iterations, 0 when it is not known. */
 int64_t range_size(const UOp *range);
 
+/* ---- tuples.c: reductions of several values at once (common/README.md, RREDUCE and TUPLE) */
+
+enum { MAX_TUPLE = 4 };
+static inline uint32_t tuple_size(const UOp *tuple) { return tuple->nsrc / 3; }
+static inline UOp *tuple_identity(const UOp *tuple, int64_t i)
+{
+	return tuple->src[tuple_size(tuple) + i];
+}
+static inline UOp *tuple_rule(const UOp *tuple, int64_t i)
+{
+	return tuple->src[2 * tuple_size(tuple) + i];
+}
+static inline bool folds_tuple(const UOp *u)
+{
+	return u->op == OP_RREDUCE && u->src[0]->op == OP_TUPLE;
+}
+/* Which of the two tuples a SIDE stands for, 0 or 1, and which component of it. */
+int tuple_side(const UOp *side);
+int tuple_component(const UOp *side);
+/* out[i]: component i of a and b combined. */
+void tuple_combine(UOp *tuple, UOp *const *a, UOp *const *b, UOp **out);
+/* The same fold of tuples, of which it gives component i. */
+UOp *fold_component(UOp *fold, int64_t i);
+/* The identity of an RREDUCE's fold (a CONST); what it folds, of a tuple the component it gives. */
+UOp *fold_identity(const UOp *fold);
+UOp *fold_value(const UOp *fold);
+
 /* ---- contraction.c: reductions whose operands are reused */
 
 /* The role of a range in a contraction of x and w (below), by which of them move along it.

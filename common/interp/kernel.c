@@ -128,6 +128,29 @@ static Op fold_op(const UOp *u)
 	return (Op)op_find(u->arg->s);
 }
 
+/* One fold of tuples for each lane. */
+static void run_tuples(KernelRun *r, KernelCell *c, size_t n)
+{
+	const int size = element_size(c->u->dtype);
+
+	for (size_t i = 0; i < n; i++) {
+		r->plan.scope[c->scope].at = i;
+		tuple_fold_start(c->tuple);
+		run_scope(r, c->child);
+		element_copy(c->lane + i * size, tuple_fold_value(c->tuple, c->u->arg->i), size);
+	}
+}
+
+static void fold_tuples(KernelRun *r, const KernelCell *owner, const KernelCell *tuple, size_t n)
+{
+	const char *x[MAX_TUPLE];
+	int step[MAX_TUPLE];
+
+	for (uint32_t k = 0; k < tuple->nsrc; k++)
+		x[k] = seen(r, tuple->src[k], owner->child, &step[k]);
+	tuple_fold_add(owner->tuple, n, x, step);
+}
+
 /* One reduction for each lane: the child scope accumulates into the cell's acc. */
 static void run_reduce(KernelRun *r, KernelCell *c, size_t n)
 {
@@ -346,7 +369,13 @@ static void run_cell(KernelRun *r, KernelCell *c, size_t n)
 	case OP_VAR: run_var(r, c); break;
 	case OP_INDEX: run_index(r, c, n); break;
 	case OP_LOAD: run_load(r, c, n); break;
-	case OP_RREDUCE: c->mode == REDUCE_LANES ? run_reduce(r, c, n) : run_table(r, c, n); break;
+	case OP_TUPLE: return;          /* what it consists of is there */
+	case OP_RREDUCE:
+		if (c->mode != REDUCE_LANES)
+			run_table(r, c, n);
+		else
+			c->tuple ? run_tuples(r, c, n) : run_reduce(r, c, n);
+		break;
 	case OP_RSCAN: c->child ? run_reduce(r, c, n) : run_scan(r, c, n); break;
 	case OP_RSORT: run_sort(r, c, n); break;
 	default: run_elementwise(r, c, n);
@@ -412,6 +441,10 @@ static void use_block(KernelRun *r, int scope, int64_t pos, size_t n)
 			element_copy(s->row + (pos + i) * size, x + i * step * size, size);
 	} else {
 		KernelCell *owner = &r->plan.cell[s->owner];
+		if (owner->tuple) {
+			fold_tuples(r, owner, &r->plan.cell[s->result], n);
+			return;
+		}
 		x = seen(r, s->result, scope, &step);
 		interp_fold(fold_op(owner->u), owner->u->dtype, n, &owner->acc, x, step);
 	}

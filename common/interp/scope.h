@@ -11,6 +11,17 @@ enum { NO_CELL = -1 };
  * is filled once; or from a table that is a contraction of its factors' tables. */
 typedef enum { REDUCE_LANES, REDUCE_TABLE, REDUCE_CONTRACT } ReduceMode;
 
+/* tuples.c: a running fold of tuples. */
+typedef struct TupleFold TupleFold;
+TupleFold *tuple_fold_new(UOp *tuple);
+void tuple_fold_free(TupleFold *t);
+/* Begins with the identities. */
+void tuple_fold_start(TupleFold *t);
+/* Folds n tuples; x, step: of each component its elements, and their step (0 or 1). */
+void tuple_fold_add(TupleFold *t, size_t n, const char *const *x, const int *step);
+/* A component of what was folded, in its dtype's form. */
+const void *tuple_fold_value(const TupleFold *t, int64_t component);
+
 /* A node's values within a scope, for a block of iterations ("lanes"). */
 typedef struct {
 	UOp *u;
@@ -22,6 +33,7 @@ typedef struct {
 	int *src;               /* cells of the operands */
 	char *lane;             /* one value per lane */
 	uint64_t acc;           /* the accumulator of a running RSCAN */
+	TupleFold *tuple;       /* of an RREDUCE of tuples */
 	char *table;            /* of an RREDUCE, once filled: over the ranges that it depends on */
 	char *row;              /* RSORT: the values along its range, and their order */
 	int64_t *order;

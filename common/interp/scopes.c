@@ -177,6 +177,7 @@ static bool operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp **src, 
 	case OP_CONST: case OP_VAR: case OP_RANGE: n = 0; break;
 	case OP_INDEX: skip = 1; break;
 	case OP_RREDUCE: n = 1; break;
+	case OP_TUPLE: n = tuple_size(u); break;
 	case OP_RSCAN: case OP_RSORT: n = 2; break;
 	default: break;
 	}
@@ -190,8 +191,8 @@ static bool operand(const KernelPlan *p, const Frame *f, uint32_t i, UOp **src, 
 static bool can_be(Op op)
 {
 	return op_elementwise(op) || op == OP_CONST || op == OP_VAR || op == OP_RANGE ||
-		op == OP_INDEX || op == OP_LOAD || op == OP_RREDUCE || op == OP_RSCAN ||
-		op == OP_RSORT;
+		op == OP_INDEX || op == OP_LOAD || op == OP_RREDUCE || op == OP_TUPLE ||
+		op == OP_RSCAN || op == OP_RSORT;
 }
 
 /* Whether LOAD u has the same INDEX as a gated STORE. */
@@ -219,6 +220,8 @@ static int cell_add(KernelPlan *p, const Frame *f)
 		vec_grow((void **)&p->cell, &p->capcell, sizeof *p->cell);
 	p->cell[p->ncell++] = c;
 	map_put(&p->cell_of, cell_key(f->u, f->scope), (void *)(intptr_t)(at + 1));
+	if (folds_tuple(f->u) && f->mode == REDUCE_LANES)
+		p->cell[at].tuple = tuple_fold_new(f->u->src[0]);
 	if (c.child) {
 		p->scope[c.child].result = c.src[0];
 		p->scope[c.child].owner = at;
@@ -381,6 +384,7 @@ void kernel_plan_free(KernelPlan *p)
 		free(p->cell[i].src);
 		free(p->cell[i].lane);
 		free(p->cell[i].table);
+		tuple_fold_free(p->cell[i].tuple);
 		free(p->cell[i].row);
 		free(p->cell[i].order);
 	}

@@ -27,24 +27,28 @@ static bool is_first(const Val *slice)
 	return first && first->kind == VAL_BOOL && first->b;
 }
 
-/* The loop of a kernel with this axis number; NULL when there is none. */
-static UOp *loop_of(const ProvedCall *c, const Val *axis)
+/* The loop of a kernel with this axis number; of turns it may be a reduction's. NULL when there is
+ * none. */
+static UOp *loop_of(const ProvedCall *c, const Val *axis, bool turn)
 {
 	Nodes all = walk(c->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_RANGE && axis->kind == VAL_INT &&
-			range_axis(all.at[i]) == axis->i && !strcmp(range_kind(all.at[i]), "loop"))
+			range_axis(all.at[i]) == axis->i &&
+			(!strcmp(range_kind(all.at[i]), "loop") ||
+				(turn && !strcmp(range_kind(all.at[i]), "reduce"))))
 			return all.at[i];
 	return NULL;
 }
 
 static void add_member(Group *g, const ProvedCall *c, const Val *slice)
 {
-	const Val *axes = val_get(slice, "axes");
+	const Val *axes = val_get(slice, "axes"), *turn = val_get(slice, "turn");
 	Member *m = &g->at[g->n++];
 	*m = (Member){.call = *c, .local = val_get(slice, "local")};
-	for (size_t i = 0; i < axes->n; i++) {
-		UOp *loop = i < MAX_SLICE_AXES ? loop_of(c, axes->a[i]) : NULL;
+	for (size_t i = 0; i < axes->n + (turn != NULL); i++) {
+		bool last = i == axes->n;
+		UOp *loop = i < MAX_SLICE_AXES ? loop_of(c, last ? turn : axes->a[i], last) : NULL;
 		if (!loop)
 			prove_fault(c, "slice names a loop that the kernel does not have");
 		m->loop[m->n++] = loop;

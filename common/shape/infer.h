@@ -26,6 +26,8 @@ const char *infer_index(In *n);
 const char *infer_load(In *n);
 const char *infer_store(In *n);
 const char *infer_over_ranges(In *n);
+const char *infer_tuple(In *n);
+const char *infer_side(In *n);
 const char *infer_let(In *n);
 const char *infer_exchange(In *n);
 const char *infer_define(In *n);

@@ -92,6 +92,65 @@ const char *infer_store(In *n)
 	return e;
 }
 
+static bool is_narrow(DType d) { return d == DT_F16 || d == DT_BF16; }
+
+const char *infer_side(In *n)
+{
+	if (n->arg->a[0]->i > 1 || n->arg->a[1]->i >= MAX_TUPLE)
+		SAY("a side is 0 or 1, a component below %d", MAX_TUPLE);
+	n->out = shape_scalar();
+	return NULL;
+}
+
+/* The rule is made of elementwise ops, constants and the sides of its own tuple. */
+static const char *check_rule(UOp *rule, UOp *const *value, uint32_t count)
+{
+	enum { RULE_NODES = 256 };
+	Nodes all = walk(rule);
+	if (all.n > RULE_NODES)
+		SAY("a rule of more than %d nodes", RULE_NODES);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		if (u->op != OP_SIDE && u->op != OP_CONST && !op_elementwise(u->op))
+			SAY("%s in the rule of a tuple", op_name(u->op));
+		if (u->op == OP_SIDE && (tuple_component(u) >= (int)count ||
+				u->dtype != value[tuple_component(u)]->dtype))
+			SAY("a SIDE is not of the tuple's components");
+	}
+	return NULL;
+}
+
+const char *infer_tuple(In *n)
+{
+	const uint32_t count = n->nsrc / 3;
+	if (n->nsrc % 3)
+		SAY("%zu sources are not values, identities and rules", n->nsrc);
+	for (uint32_t i = 0; i < count; i++) {
+		const UOp *v = n->src[i], *none = n->src[count + i], *rule = n->src[2 * count + i];
+		if (!scalar_value(v) || is_narrow(v->dtype) || v->op == OP_TUPLE)
+			SAY("value %u of a tuple is not a scalar of 32 bits or more, or an integer",
+				i);
+		if (none->op != OP_CONST || none->dtype != v->dtype || rule->dtype != v->dtype)
+			SAY("identity or rule of component %u is not of its dtype", i);
+		const char *e = check_rule(n->src[2 * count + i], n->src, count);
+		if (e)
+			return e;
+	}
+	n->out = shape_scalar();
+	return NULL;
+}
+
+static const char *infer_tuple_fold(In *n)
+{
+	bool is_tuple = n->src[0]->op == OP_TUPLE, picks = n->arg->kind == VAL_INT;
+	if (is_tuple != picks)
+		SAY("a component's number and a TUPLE go together");
+	if (picks && n->arg->i >= tuple_size(n->src[0]))
+		SAY("the tuple has no component %lld", (long long)n->arg->i);
+	n->out = shape_scalar();
+	return node_dtype(n, picks ? n->src[0]->src[n->arg->i]->dtype : n->src[0]->dtype);
+}
+
 const char *infer_over_ranges(In *n)
 {
 	bool sort = n->op == OP_RSORT;
@@ -102,6 +161,8 @@ const char *infer_over_ranges(In *n)
 	for (size_t i = 1; i < n->nsrc - sort; i++)
 		if (n->src[i]->op != OP_RANGE)
 			SAY("%s is not a RANGE", op_name(n->src[i]->op));
+	if (n->op == OP_RREDUCE)
+		return infer_tuple_fold(n);
 	if (sort && (n->src[2]->op != OP_INDEX || n->src[2]->dtype != DT_I64))
 		SAY("the third source is not an INDEX into an i64 buffer");
 	n->out = shape_scalar();

@@ -259,19 +259,42 @@ static bool is_fold(const UOp *u)
 	return u->op == OP_RREDUCE || u->op == OP_RSCAN || u->op == OP_RSORT;
 }
 
+/* What is folded in words: a maximum, a component of a tuple. */
+static const char *fold_word(const UOp *u)
+{
+	if (u->op == OP_RSORT)
+		return "stable argsort";
+	return folds_tuple(u) ? arena_printf("component %lld of tuples", (long long)u->arg->i) :
+		word(op_find(u->arg->s));
+}
+
+static void print_folded(Nest *n, const UOp *u)
+{
+	const UOp *x = u->src[0];
+	if (!folds_tuple(u)) {
+		print_value(n, x);
+		return;
+	}
+	for (uint32_t i = 0; i < tuple_size(x); i++) {
+		buf_printf(n->out, "%s", i ? ", " : "(");
+		print_value(n, x->src[i]);
+	}
+	buf_printf(n->out, ")");
+}
+
 static void print_fold(Nest *n, const UOp *u)
 {
 	const char *name = arena_printf("s%d", n->folds++), *gap = "";
 	uint32_t last = u->op == OP_RREDUCE ? u->nsrc : 2;
 	begin(n);
 	buf_printf(n->out, "%s = %s%s over ", name, u->op == OP_RSCAN ? "running " : "",
-		u->op == OP_RSORT ? "stable argsort" : word(op_find(u->arg->s)));
+		fold_word(u));
 	for (uint32_t i = 1; i < last; i++, gap = ", ") {
 		buf_printf(n->out, "%s", gap);
 		print_size(n, u->src[i]);
 	}
 	buf_printf(n->out, " of ");
-	print_value(n, u->src[0]);
+	print_folded(n, u);
 	buf_printf(n->out, "\n");
 	map_put(&n->name, PKEY(u), (void *)name);
 }

@@ -3,6 +3,7 @@
  *
  *     ["split", 2, 256]       r2 becomes two ranges, "2.0" and "2.1" (rewrites.c)
  *     ["swap", "2.1"]         products along it are one op (swap.c)
+ *     ["rfactor", "2.1"]      reductions over both have a part for each r2.1, folded then
  *     ["order", 0, 1]         loops over r0, r1, outermost first
  *     ["kind", 0, "group"]    GPU: r0 runs over work groups ("item": over the items of one)
  *     ["kind", 2, "unroll"]   the loop over r2 is written out
@@ -114,7 +115,12 @@ const Val *plan_write(const Plan *p, const Facts *f)
 {
 	const Val *list[2 * MAX_STAGED + 3 * MAX_RANGES + 9];
 	int n = 0, range[MAX_RANGES];
-	list[n++] = action(f, "order", NULL, 0, p->order, p->norder);
+	/* the loops of reductions just within the items of the grid */
+	memcpy(range, p->order, p->grid * sizeof *range);
+	memcpy(range + p->grid, p->folds, p->nfolds * sizeof *range);
+	memcpy(range + p->grid + p->nfolds, p->order + p->grid,
+		(p->norder - p->grid) * sizeof *range);
+	list[n++] = action(f, "order", NULL, 0, range, p->norder + p->nfolds);
 	n += write_kinds(p, f, list + n);
 	n += write_tiles(p, f, list + n);
 	if (p->grid)

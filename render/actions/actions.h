@@ -115,6 +115,9 @@ Graph *lower_rewrites(Graph *g);
 /* split.c: ["split", r, n], ["split", r, n, "guard"], ["split", r, n, "overlap"] */
 void split_range(Rewriting *w, const Val *a);
 
+/* rfactor.c: ["rfactor", r] */
+void rfactor_range(Rewriting *w, const Val *a);
+
 /* ---- swap.c: pieces of a kernel as instructions of the target */
 
 /* What a value lies between, inclusive; lo is INT64_MIN where that is not known. */

@@ -363,6 +363,22 @@ static bool unrolled_fits(const Plan *p, const Facts *f)
 
 static bool partial_fits(const Plan *p, const Facts *f) { return !(p->partial & (p->partial - 1)); }
 
+/* Components of a tuple are folded together, so all of them are staged, over the same ranges, or
+ * none. */
+static bool tuples_fit(const Plan *p, const Facts *f)
+{
+	for (int i = 0; i < p->nstage; i++) {
+		UOp *u = p->stage[i].value;
+		for (uint32_t k = 0; folds_tuple(u) && k < tuple_size(u->src[0]); k++) {
+			int other = stage_of(p, fold_component(u, k));
+			if (other < 0 || p->stage[other].over != p->stage[i].over ||
+				p->stage[other].outside != p->stage[i].outside)
+				return false;
+		}
+	}
+	return true;
+}
+
 const char *plan_misfit(const Plan *p, const Facts *f)
 {
 	static const struct {
@@ -385,6 +401,7 @@ const char *plan_misfit(const Plan *p, const Facts *f)
 		{staged_fit,
 			"a value that is staged, transposed or accumulated cannot be, or takes "
 			"too much memory"},
+		{tuples_fit, "it stages some components of a tuple, and not others beside them"},
 		{accumulators_fit, "its accumulators take too much memory"},
 		{grid_fits,
 			"its grid has more loops than there are, or tiles whose last cannot "

@@ -135,6 +135,20 @@ static bool vanishes(const Split *s, UOp *u, int depth)
 	return (first && second) || any;
 }
 
+/* What a reduction folds, or the identity of its fold beyond the gate; of each component. */
+static UOp *gated_value(const Split *s, const UOp *fold)
+{
+	UOp *x = fold->src[0];
+	if (!folds_tuple(fold))
+		return NODE(OP_WHERE, x->dtype, VNIL, s->gate, x, fold_identity(fold));
+	UOp **src = arena_alloc(x->nsrc * sizeof *src);
+	memcpy(src, x->src, x->nsrc * sizeof *src);
+	for (uint32_t i = 0; i < tuple_size(x); i++)
+		src[i] = NODE(OP_WHERE, x->src[i]->dtype, VNIL, s->gate, x->src[i],
+			tuple_identity(x, i));
+	return node_with(x, src);
+}
+
 /* The gate where it is needed, in terms of the range itself. */
 static UOp *gated(UOp *u, void *ctx)
 {
@@ -149,8 +163,7 @@ static UOp *gated(UOp *u, void *ctx)
 	for (uint32_t i = 1; u->op == OP_RREDUCE && i < u->nsrc; i++)
 		if (u->src[i] == s->range &&
 			!(val_is_str(u->arg, "ADD") && vanishes(s, u->src[0], 0))) {
-			UOp *identity = const_identity(op_find(u->arg->s), u->dtype);
-			src[0] = NODE(OP_WHERE, u->dtype, VNIL, s->gate, u->src[0], identity);
+			src[0] = gated_value(s, u);
 			return node_with(u, src);
 		}
 	return u;

@@ -69,7 +69,10 @@ static UOp *kernel_actions(const KernelUse *use)
 			kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", given));
 	lowering_begin(&l, kernel, use->alias);
 	reductions_find(&l.facts, &k);
-	int slices[MAX_SLICE_AXES], n = slice_ranges(&l.facts, slices);
+	int slices[MAX_SLICE_AXES + 1], n = slice_ranges(&l.facts, slices);
+	int turn = slice_turn(&l.facts);
+	if (turn >= 0 && l.facts.out >> turn & 1)
+		slices[n++] = turn;
 	choose_order(&l.plan, &l.facts, &k);
 	l.plan.norder = order_without(l.plan.order, l.plan.norder, slices, n);
 	order_in_front(&l.plan, slices, n);

@@ -48,7 +48,8 @@ static bool countable(const Inst *i)
 {
 	if (i->kind == INST_REDUCE)
 		return !i->nest->lanes;
-	return i->kind == INST_VALUE && i->nsrc && i->of->op != OP_INDEX && i->of->op != OP_RREDUCE;
+	return i->kind == INST_VALUE && i->nsrc && i->of->op != OP_INDEX &&
+		i->of->op != OP_RREDUCE && i->of->op != OP_TUPLE;
 }
 
 static void note_instance(Map *nodes, Inst *i)

@@ -599,13 +599,13 @@ static const char *tile_within(Tiling *t)
 		"vector", (long long)count_of(t->f, t->f->out), axis_of(t->f, t->v), t->lanes);
 }
 
-/* The loops in front stay as they are and form the grid's items. Stores to an item's own buffers do
- * not go past the caches. */
-static void keep_slices(Plan *p, const Facts *f, const int *slices, int n)
+/* The loops in front stay as they are, and all but that of turns form the grid's items. Stores to
+ * an item's own buffers do not go past the caches. */
+static void keep_slices(Plan *p, const Facts *f, const int *front, int n, int items)
 {
-	order_in_front(p, slices, n);
+	order_in_front(p, front, n);
 	memset(p->chunk, 0, sizeof p->chunk);
-	p->grid = n;
+	p->grid = items;
 	p->nontemporal = false;
 	if (!prefetch_loads_fits(p, f))
 		p->prefetch_loads = 0;
@@ -673,13 +673,34 @@ static const char *choose(Plan *p, const KernelUse *use, const Facts *f, const F
 	return rule;
 }
 
+/* What the turns give is folded with the loop of turns outside: of each place of a slice in turn,
+ * in vectors. */
+static const char *fold_turns(Plan *p, const Facts *f, const int *slices, int n, int turn)
+{
+	Tiling t = {.p = p, .f = f, .lanes = kernel_lanes(f)};
+	p->nstage = p->partial = 0;
+	p->folds[0] = turn;
+	p->nfolds = 1;
+	t.v = find_vector(&t);
+	if (t.v >= 0 && target->vector && most_size(f, t.v) >= t.lanes) {
+		order_last(p, t.v);
+		tile(p, t.v, 1, t.lanes);
+	}
+	keep_slices(p, f, slices, n, n);
+	return "a fold of what the turns of slices give";
+}
+
 const char *choose_tiles(Plan *p, const KernelUse *use, const Facts *f, const Folds *k)
 {
-	int slices[MAX_SLICE_AXES], n = slice_ranges(f, slices);
-	if (n)
-		p->norder = order_without(p->order, p->norder, slices, n);
+	int front[MAX_SLICE_AXES + 1], items = slice_ranges(f, front), n = items;
+	int turn = slice_turn(f);
+	if (turn >= 0 && f->out >> turn & 1)
+		front[n++] = turn;
+	p->norder = order_without(p->order, p->norder, front, n);
+	if (turn >= 0 && n == items)
+		return fold_turns(p, f, front, n, turn);
 	const char *rule = choose(p, use, f, k);
 	if (n)
-		keep_slices(p, f, slices, n);
+		keep_slices(p, f, front, n, items);
 	return rule;
 }

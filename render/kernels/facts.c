@@ -75,7 +75,8 @@ bool reads_written(const Facts *f, const UOp *u)
 }
 
 /* Sources before users, depth first: an order determined by the kernel alone, so that actions can
- * count nodes by it. walk() orders by id, which depends on what else the process has created. */
+ * count nodes by it. walk() orders by id, which depends on what else the process has created. A
+ * fold of tuples comes with all of its components, since each may take the others. */
 static Nodes depth_first(UOp *kernel)
 {
 	typedef struct { UOp *u; uint32_t next; } Frame;
@@ -95,6 +96,12 @@ static Nodes depth_first(UOp *kernel)
 		} else {
 			vec_push(&found, u);
 			stack.n--;
+			for (int64_t i = 0; folds_tuple(u) && i < tuple_size(u->src[0]); i++) {
+				UOp *s = fold_component(u, i);
+				if (!map_get(&seen, PKEY(s)))
+					vec_push(&stack, ((Frame){s, s->nsrc}));
+				map_put(&seen, PKEY(s), s);
+			}
 		}
 	}
 	Nodes r = {arena_alloc(found.n * sizeof *r.at), found.n};

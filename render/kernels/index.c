@@ -17,7 +17,7 @@ UOp *flat_place(const UOp *index)
 static UOp *flatten(UOp *u, void *ctx)
 {
 	if (u->op == OP_RREDUCE && u->nsrc == 1)        /* over nothing */
-		return u->src[0];
+		return fold_value(u);
 	if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM)
 		return u;
 	if (u->nsrc == 2)       /* one axis, or flat already: a replayed kernel */

@@ -66,10 +66,15 @@ Graph *layout_winograd(Graph *g);
 void largest_first(size_t n, UOp **call);
 /* operands.c: operands of contractions that lie in the wrong order, transposed. */
 Graph *layout_operands(Graph *g);
+/* online.c: softmax and the product behind it with a running maximum and sum. */
+Graph *layout_online(Graph *g);
 /* slices.c: temporaries passed from call to call in slices that stay in a cache. */
 Graph *layout_slices(Graph *g);
 /* Temporaries of this many bytes are worth slices: smaller ones stay in a cache anyway. */
 int64_t sliced_bytes(void);
+/* Of a slice at most: it is on the stack, in a core's second cache. */
+int64_t slice_bytes(void);
+enum { SLICES_LEAST = 8 };      /* so that threads get even shares */
 /* weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);
 

@@ -85,6 +85,10 @@ static Graph *winograd(Graph *g)
 static Graph *blocks(Graph *g) { return may_grow(g) ? layout_blocks(g) : g; }
 static Graph *weights(Graph *g) { return wanted(g) ? layout_weights(g) : g; }
 static Graph *operands(Graph *g) { return may_grow(g) ? layout_operands(g) : g; }
+static Graph *online(Graph *g)
+{
+	return may_grow(g) && !lower_opt.strict ? layout_online(g) : g;
+}
 static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
 static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 
@@ -101,6 +105,8 @@ const Pass layout_passes[] = {
 	{"blocks", blocks, "channels in blocks of a vector, padding in buffers", .optional = true},
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
 	{"operands", operands, "operands in the wrong order transposed", .optional = true},
+	{"online", online, "softmax and the product behind it with a running maximum and sum",
+		.optional = true},
 	{"slices", slices, "temporaries in slices, never whole in memory", .optional = true},
 	{"plan", plan, "temporaries packed into one workspace again"},
 	{0},

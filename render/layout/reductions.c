@@ -82,7 +82,7 @@ static bool is_long(Long *l, UOp *u)
 {
 	uint64_t inner, all = bound_in(u, &inner) | (l->rows ? l->f.out : 0);
 	int64_t work = least_of(&l->f, all), n = work / part_least(), most = MOST_PARTS;
-	if (free_of(u) & ~l->f.out || work < long_least(l->rows))
+	if (folds_tuple(u) || free_of(u) & ~l->f.out || work < long_least(l->rows))
 		return false;
 	most = l->rows ? MOST_ROW_PARTS : most;
 	l->parts = power_below(n < most ? n : most);

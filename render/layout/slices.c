@@ -18,13 +18,9 @@
 #include "layout/layout.h"
 #include <stdlib.h>
 
-enum {
-	SLICES_LEAST = 8                /* so that threads get even shares */
-};
-
 /* Of a slice at most: it is on the stack, in a core's second cache; of a buffer that stays there
  * beside them. */
-static int64_t slice_bytes(void) { return target->machine.cache[1] / 2; }
+int64_t slice_bytes(void) { return target->machine.cache[1] / 2; }
 static int64_t near_bytes(void) { return target->machine.cache[1]; }
 int64_t sliced_bytes(void) { return 2 * target->machine.cache[1]; }
 
@@ -148,7 +144,8 @@ static void find_slices(SlicedCall *c)
 {
 	Facts f;
 	c->looked = true;
-	if (!call_has_kernel(c->call) || call_prepares(c->call) || call_aliases(c->call))
+	if (!call_has_kernel(c->call) || call_prepares(c->call) || call_aliases(c->call) ||
+		val_get(c->call->src[0]->arg, "slice"))
 		return;
 	facts_find(&f, c->call->src[0], false);
 	c->axis = last_axis(&f);

@@ -124,6 +124,8 @@ static UOp *merge_one(UOp *kernel, bool alias)
 	int slices[MAX_SLICE_AXES], n = slice_ranges(&f, slices);
 	for (int i = 0; i < n; i++)
 		k.apart |= 1ull << slices[i];
+	if (slice_turn(&f) >= 0)
+		k.apart |= 1ull << slice_turn(&f);
 	for (int a = 0; a < f.nrange && r == kernel; a++)
 		for (int b = 0; b < f.nrange && r == kernel; b++)
 			if (mergeable(&k, a, b))

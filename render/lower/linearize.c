@@ -225,6 +225,8 @@ static void name_value(Lowering *l, Inst *i)
 		make_accumulators(l, i);
 		i->ref = load_at(i->reg, scan_index(l, i));
 		i->size = 1;
+	} else if (i->of->op == OP_TUPLE) {
+		i->ref = i->of;         /* nobody names it: its nest takes its values */
 	} else {
 		i->ref = value_node(l, i);
 		measure(i);
@@ -309,6 +311,65 @@ static void emit_item(Lowering *l, Inst *i)
 	}
 }
 
+/* ---- folds of tuples */
+
+static UOp *named(Lowering *l, UOp *v) { return leaf(v) ? v : let(l, v); }
+
+/* The rule of a tuple: out[i] is component i of a and b combined. What is used twice has a LET, and
+ * so has each result, since the components are stored one after another. */
+static void emit_rule(Lowering *l, UOp *tuple, UOp *const *a, UOp *const *b, UOp **out)
+{
+	const uint32_t n = tuple_size(tuple);
+	Nodes all = walk_many(n, tuple->src + 2 * n);
+	Map ref = {0}, uses = {0};
+	for (size_t i = 0; i < all.n; i++)
+		for (uint32_t k = 0; k < all.at[i]->nsrc; k++) {
+			uint64_t key = PKEY(all.at[i]->src[k]);
+			map_put(&uses, key, (void *)(PKEY(map_get(&uses, key)) + 1));
+		}
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i], *src[3], *r = u;
+		for (uint32_t k = 0; k < u->nsrc; k++)
+			src[k] = map_get(&ref, PKEY(u->src[k]));
+		if (u->op == OP_SIDE)
+			r = (tuple_side(u) ? b : a)[tuple_component(u)];
+		else if (u->nsrc)
+			r = ix_remake(u, src);
+		if (u->nsrc && PKEY(map_get(&uses, PKEY(u))) > 1)
+			r = let(l, r);
+		map_put(&ref, PKEY(u), r);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = named(l, map_get(&ref, PKEY(tuple_rule(tuple, i))));
+	map_free(&ref);
+	map_free(&uses);
+}
+
+/* The member of the nest that has component i of the tuple of m, whose value is src[k]. */
+static Inst *component(const Nest *n, const Inst *m, int k, uint32_t i)
+{
+	for (size_t j = 0; j < n->members.n; j++) {
+		Inst *is = n->members.at[j];
+		if (is->src[k] == m->src[k] && is->of->arg->i == (int64_t)i)
+			return is;
+	}
+	CHECK(false);
+}
+
+static void update_tuple(Lowering *l, const Nest *n, const Inst *m, int k, UOp *at)
+{
+	const Inst *next = m->src[k];
+	UOp *a[MAX_TUPLE], *b[MAX_TUPLE], *out[MAX_TUPLE];
+	const uint32_t size = tuple_size(next->of);
+	for (uint32_t i = 0; i < size; i++) {
+		a[i] = let(l, load_at(component(n, m, k, i)->reg, at));
+		b[i] = named(l, next->src[i]->ref);
+	}
+	emit_rule(l, next->of, a, b, out);
+	for (uint32_t i = 0; i < size; i++)
+		emit(l, store_at(component(n, m, k, i)->reg, at, out[i]));
+}
+
 /* the part of a nest's inner scope that runs once in each iteration */
 static void emit_updates(Lowering *l, Scope *s)
 {
@@ -327,7 +388,10 @@ static void emit_updates(Lowering *l, Scope *s)
 		UOp *at = lane_index(l, s, n->lanes);
 		if (s->part)
 			at = ix_add(ix_mul(at, ix_const(n->partial)), s->part);
-		emit(l, store_at(reg, at, fold(m->of, load_at(reg, at), m->src[k]->ref)));
+		if (!folds_tuple(m->of))
+			emit(l, store_at(reg, at, fold(m->of, load_at(reg, at), m->src[k]->ref)));
+		else if (!m->of->arg->i)
+			update_tuple(l, n, m, k, at);
 	}
 }
 
@@ -358,7 +422,7 @@ static void start_reg(Lowering *l, const Nest *n, const Inst *m, UOp *reg)
 	int count = (int)reg->arg->a[1]->i;
 	emit(l, reg);
 	Each e = each_open(l, n->at, count, nest_lanes(l, n, reg == m->parts ? count : 0));
-	emit(l, store_at(reg, e.at, const_identity(op_find(m->of->arg->s), m->of->dtype)));
+	emit(l, store_at(reg, e.at, fold_identity(m->of)));
 	each_close(l, &e);
 }
 
@@ -367,7 +431,7 @@ static void start_buffer(Lowering *l, const Nest *n, const Inst *m)
 {
 	UOp *each = scope_range(l, n->at, buffer_size(l, n), "loop");
 	emit(l, each);
-	emit(l, store_at(m->reg, each, const_identity(op_find(m->of->arg->s), m->of->dtype)));
+	emit(l, store_at(m->reg, each, fold_identity(m->of)));
 	emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, each));
 }
 
@@ -415,6 +479,44 @@ static void emit_join(Lowering *l, const Inst *m, int partial)
 			store_at(m->reg, at,
 				fold(m->of, load_at(m->reg, at), load_at(m->tail, at))));
 	}
+}
+
+/* to[at] = what is at places a and b of these arrays combined; one of each for each component */
+static void join_tuple(Lowering *l, const Inst *m, UOp *const *to, UOp *const *from, UOp *at,
+	UOp *other)
+{
+	UOp *tuple = m->of->src[0], *a[MAX_TUPLE], *b[MAX_TUPLE], *out[MAX_TUPLE];
+	for (uint32_t i = 0; i < tuple_size(tuple); i++) {
+		a[i] = let(l, load_at(from[i], at));
+		b[i] = let(l, load_at(from[i], other));
+	}
+	emit_rule(l, tuple, a, b, out);
+	for (uint32_t i = 0; i < tuple_size(tuple); i++)
+		emit(l, store_at(to[i], at, out[i]));
+}
+
+/* emit_tree, below, for tuples */
+static void emit_tuple_tree(Lowering *l, const Nest *n, const Inst *m)
+{
+	UOp *buf[MAX_TUPLE], *zero = ix_const(0), *barrier = LEAF(OP_BARRIER, DT_NONE, VNIL);
+	const uint32_t size = tuple_size(m->of->src[0]);
+	for (uint32_t i = 0; i < size; i++) {
+		UOp *reg = component(n, m, 0, i)->reg;
+		buf[i] = LEAF(OP_DEFINE_LOCAL, reg->dtype,
+			VARR(val_int(l->ids++), val_int(l->plan.items), val_str("local")));
+		emit(l, buf[i]);
+		emit(l, store_at(buf[i], l->lidx, load_at(reg, zero)));
+	}
+	emit(l, barrier);
+	for (int half = l->plan.items / 2; half; half /= 2) {
+		UOp *first = NODE(OP_IF, DT_NONE, VNIL, ix_lt(l->lidx, ix_const(half)));
+		emit(l, first);
+		join_tuple(l, m, buf, buf, l->lidx, ix_add(l->lidx, ix_const(half)));
+		emit(l, NODE(OP_ENDIF, DT_NONE, VNIL, first));
+		emit(l, barrier);
+	}
+	for (uint32_t i = 0; i < size; i++)
+		emit(l, store_at(component(n, m, 0, i)->reg, zero, load_at(buf[i], zero)));
 }
 
 /* A place for each item's accumulator, in memory of the group. */
@@ -484,8 +586,10 @@ static void emit_nest(Lowering *l, Nest *n)
 		Inst *m = n->members.at[i];
 		if (n->partial)
 			emit_join(l, m, n->partial);
-		if (n->kind == NEST_GROUP)
+		if (n->kind == NEST_GROUP && !folds_tuple(m->of))
 			emit_shared(l, m);
+		else if (n->kind == NEST_GROUP && !m->of->arg->i)
+			emit_tuple_tree(l, n, m);
 	}
 }
 

@@ -169,6 +169,9 @@ uint64_t wants_panel(const Plan *p, const Facts *f, int v);
 /* The loops that form the slices according to `slice` in the kernel's arg, which layout writes,
  * outermost first, as places in f->range[]; returns how many. Dies with MALFORMED. */
 int slice_ranges(const Facts *f, int *range);
+/* The range that `turn` in `slice` names: a loop, or that of the reductions that fold what the
+ * turns give; -1: none. */
+int slice_turn(const Facts *f);
 /* Pass: one call for each group of calls that share slices. */
 Graph *lower_slices(Graph *g);
 

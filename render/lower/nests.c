@@ -291,7 +291,7 @@ static void open_loads(Lowering *l, Nest *n)
 static bool is_partial(Lowering *l, const UOp *u)
 {
 	enum { SMALL = 96 };
-	if (partial_range(l, bound_of(u)) < 0)
+	if (folds_tuple(u) || partial_range(l, bound_of(u)) < 0)
 		return false;
 	Nodes body = walk(u->src[0]);
 	size_t size = 0;
@@ -353,6 +353,12 @@ static bool same_dims(const Staged *a, const Staged *b)
 		!memcmp(a->dims, b->dims, a->ndims * sizeof *a->dims));
 }
 
+/* Components of a tuple share their nest, whatever their dtypes. */
+static DType element_of(const UOp *u)
+{
+	return folds_tuple(u) ? u->src[0]->src[0]->dtype : u->dtype;
+}
+
 Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, uint64_t lanes)
 {
 	if (kind == NEST_FOLD && l->shared && at == l->shared)
@@ -366,13 +372,13 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 			n->lanes == lanes && n->along == s->along && n->outside == s->outside &&
 			same_dims(n->stage, s) &&
 			!n->partial == !partial &&
-			dtype_size(n->element) == dtype_size(u->dtype))
+			dtype_size(n->element) == dtype_size(element_of(u)))
 			return n;
 	}
 	Nest *n = arena_alloc(sizeof *n);
 	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = s->over, .lanes = lanes,
 		.along = s->along, .outside = s->outside, .stage = kind == NEST_STAGE ? s : NULL,
-		.partial = partial ? l->plan.partial : 0, .element = u->dtype};
+		.partial = partial ? l->plan.partial : 0, .element = element_of(u)};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;
 	open_nest(l, n, u);

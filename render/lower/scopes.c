@@ -178,12 +178,18 @@ static Scope *scan_loop(const Frame *f)
 	return s;
 }
 
+/* How many of u's sources are values in its own scope: the rule of a tuple is none. */
+static uint32_t values_of(const UOp *u)
+{
+	return u->op == OP_RANGE ? 0 : u->op == OP_TUPLE ? tuple_size(u) : u->nsrc;
+}
+
 static void step_value(Lowering *l, Pending *w)
 {
 	Frame *f = &w->stack.at[w->stack.n - 1];
 	int what = filled(l, f->u, f->what, f->place);
 	bool from_fill = what != USE;
-	uint32_t n = f->u->op == OP_RANGE ? 0 : f->u->op == OP_RSCAN || from_fill ? 1 : f->u->nsrc;
+	uint32_t n = f->u->op == OP_RSCAN || from_fill ? 1 : values_of(f->u);
 	for (; f->next < n; f->next++)
 		if (!need(l, w, from_fill ? f->u : f->u->src[f->next], what, f->place))
 			return;
@@ -229,7 +235,7 @@ static void look_inside(Lowering *l, Sight at, void (*push)(void *, Sight), void
 	}
 	bool reduce = at.u->op == OP_RREDUCE;
 	uint64_t bound = reduce ? bound_of(at.u) : 0;
-	for (uint32_t i = 0; i < (reduce ? 1 : at.u->nsrc); i++)
+	for (uint32_t i = 0; i < (reduce ? 1 : values_of(at.u)); i++)
 		push(ctx, (Sight){at.u->src[i], at.mask | bound, at.lanes & ~bound, USE});
 }
 
@@ -282,6 +288,7 @@ static void begin_nest(Lowering *l, Frame *f)
 	f->step = 1;
 }
 
+/* A fold of tuples is one nest: the other components are its members too. */
 static void end_nest(Lowering *l, Pending *w, Frame *f, bool stage)
 {
 	Inst *i = inst_new(l, f, stage ? INST_STAGE : INST_REDUCE, f->nest->ninner);
@@ -295,7 +302,10 @@ static void end_nest(Lowering *l, Pending *w, Frame *f, bool stage)
 	if (f->nest->outside)
 		continue_parts(i);
 	vec_push(&f->nest->members, i);
+	const Frame done = *f;
 	inst_done(l, w, i);
+	for (uint32_t k = 0; folds_tuple(done.u) && k < tuple_size(done.u->src[0]); k++)
+		need(l, w, fold_component(done.u, k), done.what, done.ctx);
 }
 
 static void step_nest(Lowering *l, Pending *w)

@@ -4,8 +4,10 @@
  *     CALL a {slice: {first: true, axes: [0], local: [0]}} t x  →  CALL ab y x: DEFINE_LOCAL t
  *     CALL b {slice: {axes: [0], local: [1]}} y t                  statements of a; of b
  *
- * Their grids are the same, so an item of one is an item of all. Memory is planned again, since the
- * first call's inputs are now in use until the last call is done. */
+ * Their grids are the same, so an item of one is an item of all. Where they also have `turn`, a
+ * range along which temporaries are within one turn too, they share its loop: a turn runs all of
+ * them. Memory is planned again, since the first call's inputs are now in use until the last call
+ * is done. */
 #include "document/document.h"
 #include "lower/lower.h"
 #include <stdlib.h>
@@ -17,7 +19,7 @@ enum { MAX_LOCAL = 64 };
  * slots of buffers that stay within one slice. */
 typedef struct {
 	bool first;
-	int n, nlocal;
+	int n, nlocal, turn;    /* turn: the axis number of the range of turns, -1: none */
 	int64_t axis[MAX_SLICE_AXES], local[MAX_LOCAL];
 } SliceArg;
 
@@ -37,12 +39,17 @@ static int read_numbers(const UOp *kernel, const Val *list, int64_t most, int64_
 static SliceArg slice_of(const UOp *kernel)
 {
 	const Val *v = val_get(kernel->arg, "slice"), *first;
-	SliceArg s = {0};
+	SliceArg s = {.turn = -1};
+	int64_t turn;
 	if (!v || v->kind != VAL_MAP)
 		return s;
 	first = val_get(v, "first");
 	s.first = first && first->kind == VAL_BOOL && first->b;
 	s.n = read_numbers(kernel, val_get(v, "axes"), MAX_RANGES, s.axis, MAX_SLICE_AXES);
+	if (val_get(v, "turn")) {
+		read_numbers(kernel, VARR(val_get(v, "turn")), MAX_RANGES, &turn, 1);
+		s.turn = (int)turn;
+	}
 	s.nlocal = read_numbers(kernel, val_get(v, "local"), MAX_LOCAL, s.local, MAX_LOCAL);
 	return s;
 }
@@ -64,6 +71,19 @@ int slice_ranges(const Facts *f, int *range)
 	return s.n;
 }
 
+int slice_turn(const Facts *f)
+{
+	SliceArg s = slice_of(f->kernel);
+	uint64_t may = (f->out | f->reduced) & ~f->serial & ~(f->out & f->reduced);
+	for (int r = 0; s.turn >= 0 && r < f->nrange; r++)
+		if (axis_of(f, r) == s.turn && may >> r & 1)
+			return r;
+	if (s.turn >= 0)
+		die(MALFORMED, "node %u KERNEL: slice names a range of turns that it does not have",
+			f->kernel->id);
+	return -1;
+}
+
 /* ---- a group */
 
 typedef VEC(UOp *) Calls;
@@ -73,16 +93,24 @@ typedef struct {
 	UOp *const *call;
 	int n;
 	UOp *items;
+	UOp *turn;              /* the loop of turns, which all share; NULL: none */
 	VEC(UOp *) buffer;      /* of the joined call, by slot */
 	VEC(UOp *) inside;      /* buffers that live within one slice */
 	VEC(UOp *) local;       /* the DEFINE_LOCALs that replace them */
 	VEC(UOp *) out;         /* statements */
+	VEC(UOp *) turns, after;        /* of each turn; after all of them */
 	int64_t ids;            /* LET and DEFINE numbers used so far */
 	bool apart;             /* some place could not be proved to be within its slice */
 } MergedCall;
 
 /* The call whose kernel is being rewritten. */
-typedef struct { MergedCall *g; const UOp *call; Map lets; int64_t ids; } MergedPart;
+typedef struct {
+	MergedCall *g;
+	const UOp *call;
+	UOp *turn;              /* its loop of turns */
+	Map lets;
+	int64_t ids;
+} MergedPart;
 
 static int place_in(UOp *const *at, size_t n, const UOp *u)
 {
@@ -97,7 +125,7 @@ static int place_in(UOp *const *at, size_t n, const UOp *u)
 static UOp *slice_zero(UOp *u, void *ctx)
 {
 	MergedPart *p = ctx;
-	if (u->op == OP_SPECIAL)
+	if (u->op == OP_SPECIAL || u == p->g->turn)
 		return ix_const(0);
 	/* a LET that depends on the slice has changed: its value replaces it */
 	if (u->op == OP_LET)
@@ -160,14 +188,100 @@ static UOp *part_node(UOp *u, void *ctx)
 	}
 }
 
-static void put_part(MergedCall *g, UOp *call)
+/* The outermost loop over the range of this axis; NULL: there is none, or there are several. */
+static UOp *loop_over(const UOp *kernel, int axis)
+{
+	UOp *found = NULL;
+	int depth = 0;
+	for (uint32_t i = 0; i < kernel->nsrc; i++) {
+		UOp *u = kernel->src[i];
+		if (u->op == OP_RANGE && !depth && range_axis(u) == axis) {
+			if (found)
+				return NULL;
+			found = u;
+		}
+		depth += (u->op == OP_RANGE || u->op == OP_IF) -
+			(u->op == OP_ENDRANGE || u->op == OP_ENDIF);
+	}
+	return found;
+}
+
+static bool names_inside(const MergedCall *g, UOp *statement)
+{
+	Nodes all = walk(statement);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_INDEX &&
+			place_in(g->local.at, g->local.n, all.at[i]->src[0]) >= 0)
+			return true;
+	return false;
+}
+
+/* Statements before the loop of turns, in it, and after it, which only the last call may have. What
+ * stays within a turn is there in the loop alone. */
+static void put_turns(MergedCall *g, const UOp *kernel, bool last)
+{
+	int where = 0;
+	for (uint32_t i = 0; i < kernel->nsrc; i++) {
+		UOp *u = kernel->src[i];
+		bool opens = u == g->turn, closes = u->op == OP_ENDRANGE && u->src[0] == g->turn;
+		where += closes;
+		if (!opens && !closes && where != 1)
+			g->apart |= names_inside(g, u) || (where == 2 && !last);
+		if (!opens && !closes && where == 0)
+			vec_push(&g->out, u);
+		else if (!opens && !closes && where == 1)
+			vec_push(&g->turns, u);
+		else if (!opens && !closes)
+			vec_push(&g->after, u);
+		where += opens;
+	}
+}
+
+static void put_part(MergedCall *g, UOp *call, int turn)
 {
 	MergedPart p = {.g = g, .call = call};
-	UOp *kernel = walk_replace(call->src[0], part_node, &p);
-	for (uint32_t i = 0; i < kernel->nsrc; i++)
+	UOp *kernel = call->src[0], *own = turn < 0 ? NULL : loop_over(kernel, turn);
+	if (turn >= 0 && (!own || own->src[0] != g->turn->src[0])) {
+		g->apart = true;
+		return;
+	}
+	if (own)
+		kernel = substitute(kernel, 1, &own, &g->turn);
+	kernel = walk_replace(kernel, part_node, &p);
+	if (own)
+		put_turns(g, kernel, call == g->call[g->n - 1]);
+	for (uint32_t i = 0; !own && i < kernel->nsrc; i++)
 		vec_push(&g->out, kernel->src[i]);
 	g->ids += p.ids;
 	map_free(&p.lets);
+}
+
+/* A loop for the turns of all of them, of an axis number that none has; of the size of the first
+ * one's. */
+static void open_turns(MergedCall *g, const SliceArg *slice)
+{
+	UOp *first = loop_over(g->call[0]->src[0], slice[0].turn);
+	int axis = 0;
+	for (int c = 0; c < g->n; c++) {
+		Nodes all = walk(g->call[c]->src[0]);
+		g->apart |= slice[c].turn < 0;
+		for (size_t i = 0; i < all.n; i++)
+			if (all.at[i]->op == OP_RANGE && range_axis(all.at[i]) > axis)
+				axis = range_axis(all.at[i]);
+	}
+	g->apart |= !first || axis > 62;
+	if (!g->apart)
+		g->turn = ix_range(axis + 1, "serial", first->src[0]);
+}
+
+static void close_turns(MergedCall *g)
+{
+	vec_push(&g->out, g->turn);
+	for (size_t i = 0; i < g->turns.n; i++)
+		vec_push(&g->out, g->turns.at[i]);
+	vec_push(&g->out, NODE(OP_ENDRANGE, DT_NONE, VNIL, g->turn));
+	for (size_t i = 0; i < g->after.n; i++)
+		vec_push(&g->out, g->after.at[i]);
 }
 
 /* ---- the joined kernel */
@@ -184,14 +298,16 @@ static UOp *variable_one(UOp *u, void *ctx)
  * symbolic sizes; else 0. */
 static int64_t elements_each(const MergedCall *g, const UOp *buffer)
 {
-	UOp *all = ix_const(1);
+	UOp *all = ix_const(1), *each = g->items;
 	int64_t n, items;
+	if (g->turn)
+		each = ix_mul(each, g->turn->src[0]);
 	for (int k = 0; k < buffer->shape->rank; k++)
 		all = ix_mul(all, buffer->shape->dim[k]);
 	if (!ix_is_const(walk_replace(all, variable_one, NULL), &n) ||
-		!ix_is_const(walk_replace(g->items, variable_one, NULL), &items) || items < 1)
+		!ix_is_const(walk_replace(each, variable_one, NULL), &items) || items < 1)
 		return 0;
-	return ix_mul(g->items, ix_const(n / items)) == all ? n / items : 0;
+	return ix_mul(each, ix_const(n / items)) == all ? n / items : 0;
 }
 
 static void put_inside(MergedCall *g, const UOp *call, const SliceArg *s)
@@ -250,6 +366,8 @@ static const Val *whole_arg(const MergedCall *g)
 		arg = v ? val_set(arg, same[i], v) : arg;
 	}
 	buf_free(&name);
+	const Val *online = val_get(g->call[g->n - 1]->src[0]->arg, "online");
+	arg = online ? val_set(arg, "online", online) : arg;
 	return val_set(arg, "parts", val_array(g->n, parts));
 }
 
@@ -261,9 +379,31 @@ static UOp *items_of(const UOp *call)
 	return size && size->n == 1 ? size_from_val(size->a[0], &err) : NULL;
 }
 
+/* Leaves out LETs that named places outside of their slice, and that nothing names any more. */
+static void drop_unused(MergedCall *g)
+{
+	VEC(UOp *) statement = {0};
+	Map used = {0};
+	size_t n = 0;
+	for (size_t i = 0; i < g->out.n; i++)
+		if (g->out.at[i]->op != OP_LET)
+			vec_push(&statement, g->out.at[i]);
+	Nodes all = walk_many(statement.n, statement.at);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LET)
+			map_put(&used, PKEY(all.at[i]), all.at[i]);
+	for (size_t i = 0; i < g->out.n; i++)
+		if (g->out.at[i]->op != OP_LET || map_get(&used, PKEY(g->out.at[i])))
+			g->out.at[n++] = g->out.at[i];
+	g->out.n = n;
+	vec_free(&statement);
+	map_free(&used);
+}
+
 static UOp *whole_call(MergedCall *g)
 {
 	Calls src = {0};
+	drop_unused(g);
 	vec_push(&src, node_like(g->call[0]->src[0], g->out.n, g->out.at, whole_arg(g)));
 	for (size_t i = 0; i < g->buffer.n; i++)
 		vec_push(&src, g->buffer.at[i]);
@@ -301,14 +441,19 @@ static UOp *join(UOp *const *calls, const SliceArg *slice, int n)
 		g.apart |= !g.items || items_of(calls[c]) != g.items ||
 			!keeps_slices(calls[c]->src[0], &slice[c]);
 	for (int c = 0; c < n && !g.apart; c++)
+		if (slice[c].turn >= 0 && !g.turn)
+			open_turns(&g, slice);
+	for (int c = 0; c < n && !g.apart; c++)
 		put_inside(&g, calls[c], &slice[c]);
 	if (!g.apart) {
 		for (size_t i = 0; i < g.local.n; i++)
 			vec_push(&g.out, g.local.at[i]);
 		put_buffers(&g, true);
 		put_buffers(&g, false);
-		for (int c = 0; c < n; c++)
-			put_part(&g, calls[c]);
+		for (int c = 0; c < n && !g.apart; c++)
+			put_part(&g, calls[c], g.turn ? slice[c].turn : -1);
+		if (g.turn)
+			close_turns(&g);
 		if (!g.apart)
 			call = whole_call(&g);
 	}
@@ -316,6 +461,8 @@ static UOp *join(UOp *const *calls, const SliceArg *slice, int n)
 	vec_free(&g.inside);
 	vec_free(&g.local);
 	vec_free(&g.out);
+	vec_free(&g.turns);
+	vec_free(&g.after);
 	return call;
 }
 

@@ -4,8 +4,9 @@
  *     →  LET a = x[0]; STORE acc[0] += a*b; LET a' = x[1]; STORE acc[1] += a'*b
  *
  * Nodes are hash-consed, so a value that two iterations share is one node, and a LET is not written
- * twice. The body of a vector loop has to be straight-line code: one that holds a loop becomes a
- * plain loop. */
+ * twice; unless it reads a register to which the iterations store: then each has one of its own.
+ * The body of a vector loop has to be straight-line code: one that holds a loop becomes a plain
+ * loop. */
 #include "lower/lower.h"
 #include <stdlib.h>
 
@@ -19,6 +20,8 @@ typedef struct {
 	Map moves;              /* nodes that depend on a range that is written out */
 	Map written;            /* LETs written in an open block */
 	VEC(UOp *) lets;        /* the same, innermost block last */
+	VEC(UOp *) stored;      /* registers to which the loops being written out store */
+	int64_t ids;            /* LET numbers in use */
 	VEC(UOp *) out;
 } Unroll;
 
@@ -96,10 +99,26 @@ static bool defines(const Unroll *w, uint32_t i, uint32_t end)
 	return false;
 }
 
-static void write_let(Unroll *w, UOp *let)
+/* Does the value change from one iteration to the next, though it is the same node? */
+static bool reads_stored(const Unroll *w, UOp *value)
 {
-	if (map_get(&w->written, PKEY(let)))
-		return;
+	Nodes all = walk_brief(value);
+	for (size_t i = 0; w->stored.n && i < all.n; i++)
+		for (size_t k = 0; k < w->stored.n && all.at[i]->op == OP_LOAD; k++)
+			if (all.at[i]->src[0]->src[0] == w->stored.at[k])
+				return true;
+	return false;
+}
+
+static void write_let(Unroll *w, Iteration *t, UOp *of)
+{
+	UOp *let = remade(w, t, of);
+	if (map_get(&w->written, PKEY(let))) {
+		if (!w->stored.n || !reads_stored(w, let))
+			return;
+		let = NODE(OP_LET, let->dtype, val_int(w->ids++), let->src[0]);
+		map_put(&t->made, PKEY(of), let);
+	}
 	map_put(&w->written, PKEY(let), let);
 	vec_push(&w->lets, let);
 	vec_push(&w->out, let);
@@ -127,6 +146,15 @@ static void write_with(Unroll *w, const Iteration *t, UOp *range, UOp *value, ui
 	map_free(&in.made);
 }
 
+static void find_stored(Unroll *w, uint32_t i, uint32_t end)
+{
+	for (; i < end; i++) {
+		const UOp *u = w->kernel->src[i];
+		if (u->op == OP_STORE && u->src[0]->src[0]->op == OP_DEFINE_REG)
+			vec_push(&w->stored, u->src[0]->src[0]);
+	}
+}
+
 static void write_loop(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 {
 	UOp *range = w->kernel->src[i], *is = remade(w, t, range);
@@ -134,8 +162,11 @@ static void write_loop(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 	size_t lets = w->lets.n;
 	bool constant = ix_is_const(range->src[0], &n);
 	if (is_kind(range, "unroll") && constant && !defines(w, i, end)) {
+		size_t stored = w->stored.n;
+		find_stored(w, i, end);
 		for (int64_t k = 0; k < n; k++)
 			write_with(w, t, range, ix_const(k), i + 1, end);
+		w->stored.n = stored;
 		return;
 	}
 	if (is_kind(range, "unroll") || (is_kind(range, "vector") && !straight(w, i + 1, end)))
@@ -155,7 +186,7 @@ static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 			write_loop(w, t, i, close);
 			i = close;
 		} else if (u->op == OP_LET) {
-			write_let(w, remade(w, t, u));
+			write_let(w, t, u);
 		} else {
 			vec_push(&w->out, remade(w, t, u));
 		}
@@ -171,6 +202,9 @@ static bool find_moves(Unroll *w)
 		UOp *u = all.at[i];
 		bool moves = is_kind(u, "unroll") || is_kind(u, "vector");
 		any |= moves;
+		moves |= u->op == OP_LOAD && u->src[0]->src[0]->op == OP_DEFINE_REG;
+		if (u->op == OP_LET && u->arg->i >= w->ids)
+			w->ids = u->arg->i + 1;
 		for (uint32_t s = 0; s < u->nsrc && !moves; s++)
 			moves = map_get(&w->moves, PKEY(u->src[s]));
 		if (moves)
@@ -192,6 +226,7 @@ static UOp *kernel_unroll(const KernelUse *use)
 	map_free(&w.moves);
 	map_free(&w.written);
 	vec_free(&w.lets);
+	vec_free(&w.stored);
 	vec_free(&w.out);
 	return r;
 }
