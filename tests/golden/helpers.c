@@ -8,6 +8,16 @@ static inline int bits_f32_i32(float x)
 }
 #endif
 
+#ifndef HELPER_bits_f32_u32
+#define HELPER_bits_f32_u32
+static inline unsigned bits_f32_u32(float x)
+{
+	union { float from; unsigned to; } u;
+	u.from = x;
+	return u.to;
+}
+#endif
+
 #ifndef HELPER_bits_i32_f32
 #define HELPER_bits_i32_f32
 static inline float bits_i32_f32(int x)
@@ -225,6 +235,14 @@ static inline __attribute__((always_inline)) f32x8 max_f32x8(f32x8 a, f32x8 b)
 }
 #endif
 
+#ifndef HELPER_max_i64
+#define HELPER_max_i64
+static inline long max_i64(long a, long b)
+{
+	return a > b ? a : b;
+}
+#endif
+
 #ifndef HELPER_max_with_f32x8
 #define HELPER_max_with_f32x8
 static inline __attribute__((always_inline)) f32x8 max_with_f32x8(f32x8 a, f32x8 b)
@@ -314,14 +332,6 @@ static inline __attribute__((always_inline)) f32x8 mulacc_f32x8(f32x8 a, f32x8 b
 	return a * b + c;
 #endif
 #endif
-}
-#endif
-
-#ifndef HELPER_shl_i64
-#define HELPER_shl_i64
-static inline long shl_i64(long a, long b)
-{
-	return b < 0 || b >= 64 ? 0 : (long)((unsigned long)a << b);
 }
 #endif
 
