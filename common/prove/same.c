@@ -28,6 +28,7 @@ typedef struct {
 	const Access *const *a;
 	Lanes lanes;            /* counters that index the same registers are one unknown */
 	VEC(Shared) shared;
+	VEC(UOp *) sums;        /* digits of several terms, without a counter */
 	int64_t *key;           /* of each access: what its constant digits are, hashed */
 	int64_t *step;          /* and where in an unrolled tile it stands */
 	UOp *base;              /* the tile's, when tiles are unrolled, else NULL */
@@ -202,6 +203,21 @@ static bool unrolled(Same *s, const Place *p)
 	return true;
 }
 
+/* Is a digit that all items have that touch one place the sum of several terms of theirs, chunk
+ * and tile, of which none need be the same? */
+static bool is_sum(const Same *s, UOp *u)
+{
+	int64_t c;
+	if (u->op != OP_ADD || is_const(u->src[1]) || !digits_know(s->d, u) || counter_in(u, &c))
+		return false;
+	for (UOp *at = u; at; at = at->op == OP_ADD ? at->src[0] : NULL) {
+		UOp *t = at->op == OP_ADD ? at->src[1] : at;
+		if (t->op == OP_MUL || !(moves_with(s->d, t) & OF_ITEM))
+			return false;
+	}
+	return true;
+}
+
 /* Takes a digit into account that is not the same expression everywhere, or of several terms. */
 static bool take_digit(Same *s, const Place *p)
 {
@@ -216,7 +232,12 @@ static bool take_digit(Same *s, const Place *p)
 		ix_is_const(p[i].at, &k);
 		s->key[i] = hash_mix(s->key[i], k);
 	}
-	if (constant || (same && digits_know(s->d, p[0].at) && !counter_in(p[0].at, &c)))
+	if (!constant && same && digits_know(s->d, p[0].at) && !counter_in(p[0].at, &c)) {
+		if (is_sum(s, p[0].at))
+			vec_push(&s->sums, p[0].at);
+		return true;
+	}
+	if (constant)
 		return true;
 	if (same && p[0].at->op == OP_RANGE)
 		return true;
@@ -294,6 +315,23 @@ static void set_counters(Numbers *n, Same *s, const Shared *solve, int world)
 	}
 }
 
+/* The sum of chunk and tile is the same in both worlds, its terms are not: in each, one of them is
+ * what is left of it, so that the same terms with other factors have the same sum too. */
+static void tie_terms(Numbers *n, UOp *sum)
+{
+	UOp *own = NULL, *rest = ix_const(0);
+	for (UOp *at = sum; at; at = at->op == OP_ADD ? at->src[0] : NULL) {
+		UOp *t = at->op == OP_ADD ? at->src[1] : at;
+		bool free = !own && t->op != OP_MUL && !is_const(t) && !number_is_set(n, 0, t);
+		if (free)
+			own = t;
+		else
+			rest = ix_add(rest, t);
+	}
+	for (int w = 0; own && w < 2; w++)
+		number_set(n, w, own, number_sub(number_of(n, w, sum), number_of(n, w, rest)));
+}
+
 /* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); the
  * others are the same tile in both. */
 static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
@@ -304,6 +342,9 @@ static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
 			digits_know(s->d, all.at[i]);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
 		number_know(n, s->d->fresh.at[i]);
+	for (size_t i = 0; i < s->sums.n; i++)
+		if (number_is_set(n, 0, s->sums.at[i]))
+			tie_terms(n, s->sums.at[i]);
 	for (size_t i = 0; i < s->shared.n; i++)
 		if (&s->shared.at[i] != solve)
 			know_terms(n, s->shared.at[i].rest);
@@ -531,9 +572,12 @@ static bool clamped(Same *s)
 			UOp *u = s->d->leaf.at[i][k].at;
 			if (!(moves_with(s->d, u) & OF_ITEM))
 				continue;
-			bool is = clamped_digit(s, n, u);
+			bool sum = is_sum(s, u);
+			if (sum && number_is_set(n, 0, u))
+				tie_terms(n, u);
+			bool is = !sum && clamped_digit(s, n, u);
 			one |= is;
-			ok = is || (u->op != OP_ADD && digits_know(s->d, u));
+			ok = is || ((sum || u->op != OP_ADD) && digits_know(s->d, u));
 		}
 	for (size_t i = 0; s->d->schedule && i < s->around.n; i++)
 		for (int w = 0; w < 2; w++)
@@ -594,6 +638,7 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	vec_free(&s.lanes);
 	vec_free(&s.whole);
 	vec_free(&s.shared);
+	vec_free(&s.sums);
 	vec_free(&s.around);
 	return ok;
 }
