@@ -79,7 +79,7 @@ agrees() {
 	# targets without vectors have loops
 	kernels vector 16 f32 | tool show | sed 's/target: "clang"/target: "opencl", global_size: [1], local_size: [1]/' | tool show -p |
 		tool render -t opencl | tool show > opencl.txt
-	grep -q 'for (long r1 = 0; r1 < 16; r1++)' opencl.txt
+	grep -q 'for (int r1 = 0; r1 < 16; r1++)' opencl.txt
 }
 
 @test "vectors: names in a document do not clash with those of functions" {

@@ -57,6 +57,8 @@ static Text int_text(Printer *p, const UOp *u)
 	if (u->dtype == DT_U64) {
 		uint64_t bits;
 		const_get(u, &bits);
+		if (p->d->u64 && bits > INT32_MAX)
+			return TEXT(PREC_ATOM, p->d->u64, (unsigned long long)bits);
 		return TEXT(PREC_ATOM, bits > INT32_MAX ? "%lluu%s" : "%llu",
 			(unsigned long long)bits, suffix);
 	}

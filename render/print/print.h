@@ -41,6 +41,7 @@ struct Dialect {
 		*mulacc[2]; /* a*b + c rounded once, where that is fast, f32 and f64; NULL: left to
 							  the compiler */
 	const char *i64_suffix;         /* "L" */
+	const char *u64;                /* a constant, "UINT64_C(%llu)"; NULL: u and that suffix */
 	const char *narrow;             /* 32 bits or more, for places that fit; NULL: i64 */
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */

@@ -40,6 +40,7 @@ static const Dialect c = {
 	.bitcast = "$T y;\n\tmemcpy(&y, &x, sizeof y);\n\treturn y;",
 	.mulacc = {MULACC(FAST_F32, "fmaf"), MULACC(FAST_F64, "fma")},
 	.i64_suffix = "LL",
+	.u64 = "UINT64_C(%llu)",
 	.narrow = "int_fast32_t",
 	.on_cpu = true,
 };
