@@ -1,4 +1,5 @@
-/* A loop becomes two where it reads a computed temporary by its quotient and its remainder:
+/* A loop of an elementwise kernel becomes two where it reads a computed temporary by its quotient
+ * and its remainder:
  *
  *     y[r0, r1] = t[r0, r1//8, r1%8]   r1 < 64     →     y[r0, r1*8 + r2] = t[r0, r1, r2]
  *
@@ -37,10 +38,24 @@ static bool in_these_alone(const Whole *l, UOp *range, int64_t by)
 	return true;
 }
 
+/* Is each index of the place a loop, or a piece of one? Then the place moves as the producer's
+ * loops did. */
+static bool moves_plainly(const Whole *l, const UOp *place)
+{
+	for (uint32_t i = 1; i < place->nsrc; i++) {
+		const UOp *at = place->src[i];
+		int64_t by;
+		if (at->op != OP_RANGE && at->op != OP_CONST && !taken(l, at, OP_FLOORDIV, &by) &&
+			!taken(l, at, OP_FLOORMOD, &by))
+			return false;
+	}
+	return true;
+}
+
 /* The loop of which this place takes quotient and remainder; NULL: none. */
 static UOp *taken_apart(const Whole *l, const UOp *place, int64_t *by)
 {
-	for (uint32_t i = 1; i < place->nsrc; i++) {
+	for (uint32_t i = 1; i < place->nsrc && moves_plainly(l, place); i++) {
 		UOp *r = taken(l, place->src[i], OP_FLOORDIV, by);
 		for (uint32_t k = 1; r && k < place->nsrc; k++) {
 			int64_t other;
@@ -101,11 +116,14 @@ static UOp *split_call(const Map *folded, UOp *call)
 	for (bool again = true; again;) {
 		Whole l = whole_of(call->src[0]);
 		again = false;
+		if (l.bound)            /* a fold's own loops are laid out by what it reads */
+			break;
 		for (size_t i = 0; i < l.all.n && !again; i++) {
 			const UOp *u = l.all.at[i];
 			int64_t by;
-			UOp *r = u->op == OP_LOAD && is_folded(folded, call, u->src[0]) ?
-				taken_apart(&l, u->src[0], &by) : NULL;
+			bool reads = u->op == OP_LOAD && u->nsrc == 1 &&
+				is_folded(folded, call, u->src[0]);
+			UOp *r = reads ? taken_apart(&l, u->src[0], &by) : NULL;
 			UOp *kernel = r ? in_two(&l, r, by) : NULL;
 			if (!kernel)
 				continue;

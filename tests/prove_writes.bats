@@ -417,7 +417,7 @@ without_gates() {
 @test "prove: sorts of padded arrays of open sizes" {
 	local sizes='where n in 1..300, m in 1..64, k in 1..9\n'
 	without_gates "input x f32[n, m] ${sizes/, k*9}output y = sort(pad(x, ((0,0), (0,1))), axis=0)\n" clang opencl
-	without_gates "input x f32[n, m] ${sizes/, k*9}output y = sort(pad(x, ((n,1), (1,0))), axis=0)\n" clang opencl
+	without_gates "input x f32[n, m] ${sizes/, k*9}output y = sort(pad(x, ((n,1), (1,0))), axis=0)\n" opencl
 	without_gates "input x i64[n, m] ${sizes/, k*9}output y = sort(reshape(pad(x, ((0,m), (1,1))), (-1,)))\n" opencl
 	without_gates "input x f32[n, m, k] ${sizes}output y = sort(pad(x, ((0,0), (0,1), (0,1))), axis=1)\n" clang opencl
 }
