@@ -287,29 +287,25 @@ static UOp *in_lane(Loops *w, UOp *u, UOp *const *src)
 	return node_new(u->op, dtype_element(u->dtype), u->nsrc, src, u->arg);
 }
 
+static void made(void *ctx, UOp *u, UOp *const *src)
+{
+	Loops *w = ctx;
+	map_put(table_for(w, u), PKEY(u), in_lane(w, u, src));
+}
+
+/* What is whole is made without its sources. */
+static UOp *known(void *ctx, UOp *u)
+{
+	Loops *w = ctx;
+	if (is_whole(u) && !map_get(table_for(w, u), PKEY(u)))
+		made(w, u, NULL);
+	return map_get(table_for(w, u), PKEY(u));
+}
+
 static UOp *remade(Loops *w, UOp *root)
 {
-	VEC(UOp *) stack = {0};
-	vec_push(&stack, root);
-	while (stack.n) {
-		UOp *u = stack.at[stack.n - 1];
-		uint32_t n = is_whole(u) ? 0 : u->nsrc;
-		UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
-		size_t was = stack.n;
-		if (map_get(table_for(w, u), PKEY(u))) {
-			stack.n--;
-			continue;
-		}
-		for (uint32_t i = 0; i < n; i++)
-			if (!(src[i] = map_get(table_for(w, u->src[i]), PKEY(u->src[i]))))
-				vec_push(&stack, u->src[i]);
-		if (stack.n > was)
-			continue;
-		map_put(table_for(w, u), PKEY(u), in_lane(w, u, src));
-		stack.n--;
-	}
-	vec_free(&stack);
-	return map_get(table_for(w, root), PKEY(root));
+	static const Remaking remaking = {known, made};
+	return walk_remake(root, &remaking, w);
 }
 
 /* ---- statements */

@@ -146,6 +146,14 @@ Nodes walk_kept(UOp *root);
 /* Rebuilds what root reaches, sources first: fn gets each node with its sources already replaced
  * and returns its replacement (u itself for no change). Linear. */
 UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx);
+/* The same in memory of the caller's, across several roots: known gives what stands for a node,
+ * NULL where it has not been made; made gets the node and what stands for its sources, and has to
+ * make it known. Returns what stands for root. */
+typedef struct {
+	UOp *(*known)(void *ctx, UOp *u);
+	void (*made)(void *ctx, UOp *u, UOp *const *src);
+} Remaking;
+UOp *walk_remake(UOp *root, const Remaking *r, void *ctx);
 
 /* ---- graph: a document */
 

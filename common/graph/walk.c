@@ -177,3 +177,27 @@ UOp *walk_replace(UOp *root, UOp *(*fn)(UOp *u, void *ctx), void *ctx)
 	map_free(&to);
 	return r ? r : root;
 }
+
+UOp *walk_remake(UOp *root, const Remaking *r, void *ctx)
+{
+	VEC(UOp *) stack = {0};
+	vec_push(&stack, root);
+	while (stack.n) {
+		UOp *u = stack.at[stack.n - 1], **src;
+		size_t was = stack.n;
+		if (r->known(ctx, u)) {
+			stack.n--;
+			continue;
+		}
+		src = arena_alloc((u->nsrc + 1) * sizeof *src);
+		for (uint32_t i = 0; i < u->nsrc; i++)
+			if (!(src[i] = r->known(ctx, u->src[i])))
+				vec_push(&stack, u->src[i]);
+		if (stack.n > was)
+			continue;
+		r->made(ctx, u, src);
+		stack.n--;
+	}
+	vec_free(&stack);
+	return r->known(ctx, root);
+}

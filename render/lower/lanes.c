@@ -171,8 +171,9 @@ static UOp *made_of(Lanes *w, UOp *u, UOp *const *src)
 }
 
 /* What stands for a node, or NULL while it is not known. */
-static UOp *known(Lanes *w, UOp *u)
+static UOp *known(void *ctx, UOp *u)
 {
+	Lanes *w = ctx;
 	UOp *let = u->op == OP_LET ? map_get(&w->let, PKEY(u)) : NULL;
 	if (let)
 		return let;
@@ -181,28 +182,16 @@ static UOp *known(Lanes *w, UOp *u)
 	return map_get(w->gate ? &w->gated : &w->made, PKEY(u));
 }
 
+static void made(void *ctx, UOp *u, UOp *const *src)
+{
+	Lanes *w = ctx;
+	map_put(w->gate ? &w->gated : &w->made, PKEY(u), made_of(w, u, src));
+}
+
 static UOp *remade(Lanes *w, UOp *root)
 {
-	VEC(UOp *) stack = {0};
-	vec_push(&stack, root);
-	while (stack.n) {
-		UOp *u = stack.at[stack.n - 1];
-		UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
-		size_t was = stack.n;
-		if (known(w, u)) {
-			stack.n--;
-			continue;
-		}
-		for (uint32_t i = 0; i < u->nsrc; i++)
-			if (!(src[i] = known(w, u->src[i])))
-				vec_push(&stack, u->src[i]);
-		if (stack.n > was)
-			continue;
-		map_put(w->gate ? &w->gated : &w->made, PKEY(u), made_of(w, u, src));
-		stack.n--;
-	}
-	vec_free(&stack);
-	return known(w, root);
+	static const Remaking remaking = {known, made};
+	return walk_remake(root, &remaking, w);
 }
 
 /* ---- statements */

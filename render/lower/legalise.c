@@ -105,8 +105,9 @@ static void forget(Legal *w, const UOp *reg)
 
 /* ---- statements */
 
-static UOp *known(Legal *w, UOp *u)
+static UOp *known(void *ctx, UOp *u)
 {
+	Legal *w = ctx;
 	UOp *let = u->op == OP_LET ? map_get(&w->let, PKEY(u)) : NULL;
 	if (let || u->op == OP_LET || u->op == OP_RANGE || !u->nsrc)
 		return let ? let : u;
@@ -122,29 +123,17 @@ static UOp *legal_of(Legal *w, UOp *u, UOp *const *src)
 	return node_with(u, src);
 }
 
+static void made(void *ctx, UOp *u, UOp *const *src)
+{
+	Legal *w = ctx;
+	map_put(&w->made, PKEY(u), legal_of(w, u, src));
+}
+
 /* A statement's source, of which the LETs it needs are put before the statement. */
 static UOp *remade(Legal *w, UOp *root)
 {
-	VEC(UOp *) stack = {0};
-	vec_push(&stack, root);
-	while (stack.n) {
-		UOp *u = stack.at[stack.n - 1];
-		UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
-		size_t was = stack.n;
-		if (known(w, u)) {
-			stack.n--;
-			continue;
-		}
-		for (uint32_t i = 0; i < u->nsrc; i++)
-			if (!(src[i] = known(w, u->src[i])))
-				vec_push(&stack, u->src[i]);
-		if (stack.n > was)
-			continue;
-		map_put(&w->made, PKEY(u), legal_of(w, u, src));
-		stack.n--;
-	}
-	vec_free(&stack);
-	return known(w, root);
+	static const Remaking remaking = {known, made};
+	return walk_remake(root, &remaking, w);
 }
 
 static void put_statement(Legal *w, UOp *s)

@@ -76,8 +76,9 @@ static UOp *part_of(Widths *w, UOp *u, UOp *const *src)
 	return node_new(u->op, dtype_in_lanes(u->dtype, w->lanes), u->nsrc, src, u->arg);
 }
 
-static UOp *known(Widths *w, UOp *u)
+static UOp *known(void *ctx, UOp *u)
 {
+	Widths *w = ctx;
 	if (u->op == OP_RANGE || !u->nsrc)
 		return u;
 	if (u->op == OP_LET)
@@ -85,29 +86,17 @@ static UOp *known(Widths *w, UOp *u)
 	return map_get(&w->made, PKEY(u));
 }
 
+static void made(void *ctx, UOp *u, UOp *const *src)
+{
+	Widths *w = ctx;
+	map_put(&w->made, PKEY(u),
+		w->lanes && has_lanes(u) ? part_of(w, u, src) : node_with(u, src));
+}
+
 static UOp *remade(Widths *w, UOp *root)
 {
-	VEC(UOp *) stack = {0};
-	vec_push(&stack, root);
-	while (stack.n) {
-		UOp *u = stack.at[stack.n - 1];
-		UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
-		size_t was = stack.n;
-		if (known(w, u)) {
-			stack.n--;
-			continue;
-		}
-		for (uint32_t i = 0; i < u->nsrc; i++)
-			if (!(src[i] = known(w, u->src[i])))
-				vec_push(&stack, u->src[i]);
-		if (stack.n > was)
-			continue;
-		map_put(&w->made, PKEY(u),
-			w->lanes && has_lanes(u) ? part_of(w, u, src) : node_with(u, src));
-		stack.n--;
-	}
-	vec_free(&stack);
-	return known(w, root);
+	static const Remaking remaking = {known, made};
+	return walk_remake(root, &remaking, w);
 }
 
 /* The lanes of the parts of a statement; 0: it stays whole. Places that are neighbours and masks
