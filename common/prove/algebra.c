@@ -13,8 +13,9 @@
 #include <stdlib.h>
 
 enum { DEEP = 16, VISITS = 1000, STEPS = 24, DEPTH = 3, LOOKS = 64, TOP = 6 };
-/* Steps of a way; and of one, of a few ways, when the document has used up its own. */
-enum { BUDGET = 400, BRIEFLY = 16, FEW = 4 };
+/* Steps of a way: proofs take few of them, so that all ways are tried with a few first. And of one,
+ * of a few ways, when the document has used up its own. */
+enum { QUICKLY = 32, BUDGET = 400, BRIEFLY = 16, FEW = 4 };
 
 static ARENA TABLE(uint8_t) symbolic;   /* 1: no, 2: yes */
 
@@ -613,20 +614,36 @@ static bool form_of(Known *k, const Sum *s, int form, Sum *out)
 enum { WAYS = FORMS * 2 * (DEPTH + 1) };
 _Static_assert((int)WAYS == (int)MOST_WAYS, "Known has a place for each");
 
-static bool try_way(Known *k, const Sum *s, int way)
+/* A claim, in the forms in which it was looked at. */
+typedef struct { const Sum *s; bool known[FORMS], has[FORMS]; Sum form[FORMS]; } Claim;
+
+static const Sum *claim_form(Known *k, Claim *c, int form)
+{
+	if (form == AS_IS)
+		return c->s;
+	if (!c->known[form])
+		c->has[form] = form_of(k, c->s, form, &c->form[form]);
+	c->known[form] = true;
+	return c->has[form] ? &c->form[form] : NULL;
+}
+
+/* *left: whether the steps did not suffice. */
+static bool try_way(Known *k, Claim *c, int way, int steps, bool *left)
 {
 	Effort *e = effort();
-	Sum t;
 
 	k->quotients = false;
 	k->budget = e->steps ? BUDGET : BRIEFLY;
-	if (!form_of(k, s, way % FORMS, &t))
+	const Sum *s = claim_form(k, c, way % FORMS);
+	*left = false;
+	if (!s)
 		return false;
 	k->quotients = way / FORMS % 2;
-	k->budget = e->steps ? BUDGET : BRIEFLY;
-	bool is = facts_hold(k, &t, way / FORMS / 2);
+	k->budget = e->steps ? steps : BRIEFLY;
+	bool is = facts_hold(k, s, way / FORMS / 2);
+	*left = k->budget <= 0;
 	/* the form takes some time too */
-	size_t used = (e->steps ? BUDGET : BRIEFLY) - k->budget + BRIEFLY;
+	size_t used = (e->steps ? steps : BRIEFLY) - k->budget + BRIEFLY;
 	e->steps -= used < e->steps ? used : e->steps;
 	return is;
 }
@@ -673,17 +690,34 @@ static void use_first(Known *k, int i)
 	k->ways[0] = way + 1;
 }
 
+/* By one way after another, those first that showed the last claims: there are many that are alike. */
+static bool search(Known *k, const Sum *s)
+{
+	bool left[WAYS], is = false;
+	Claim c;
+
+	c.s = s;
+	memset(c.known, 0, sizeof c.known);
+
+	for (int i = 0; i < WAYS && effort()->steps; i++)
+		if (try_way(k, &c, way_at(k, i), QUICKLY, &left[way_at(k, i)])) {
+			use_first(k, i);
+			return true;
+		}
+	for (int i = 0; !is && i < (effort()->steps ? WAYS : FEW); i++)
+		if ((!effort()->steps || left[way_at(k, i)]) &&
+			(is = try_way(k, &c, way_at(k, i), BUDGET, &left[way_at(k, i)])))
+			use_first(k, i);
+	return is || (!effort()->steps && try_way(k, &c, AS_IS, BUDGET, left));
+}
+
 bool sum_holds(Known *k, const Sum *s)
 {
 	bool is = numbers_hold(k, s, false) || is_among(&k->shown, s, true);
 
 	if (!is && was_missed(k, s))
 		return false;
-	/* what showed the last claims first: there are many that are alike */
-	for (int i = 0; !is && i < (effort()->steps ? WAYS : FEW); i++)
-		if ((is = try_way(k, s, way_at(k, i))))
-			use_first(k, i);
-	is = is || (!effort()->steps && try_way(k, s, AS_IS));
+	is = is || search(k, s);
 	if (s->n)
 		vec_push(is ? &k->shown : &k->missed.sum, *s);
 	return is;
