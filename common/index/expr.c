@@ -32,14 +32,6 @@ UOp *ix_const(int64_t v)
 	return *known ? *known : (*known = LEAF(OP_CONST, DT_I64, val_int(v)));
 }
 
-bool ix_is_const(const UOp *u, int64_t *v)
-{
-	if (u->op != OP_CONST || u->dtype != DT_I64 || u->arg->kind != VAL_INT)
-		return false;
-	*v = u->arg->i;
-	return true;
-}
-
 UOp *ix_var(const char *name, int64_t min, int64_t max)
 {
 	return LEAF(OP_VAR, DT_I64, VARR(val_str(name), val_int(min), val_int(max)));

@@ -34,7 +34,13 @@ UOp *ix_inside(UOp *a, UOp *n);
 UOp *ix_and(UOp *a, UOp *b);
 /* Bounds of an index node, inclusive; INT64_MIN / INT64_MAX when unknown. */
 void ix_bounds(UOp *u, int64_t *lo, int64_t *hi);
-bool ix_is_const(const UOp *u, int64_t *v);
+static inline bool ix_is_const(const UOp *u, int64_t *v)
+{
+	bool is = u->op == OP_CONST && u->dtype == DT_I64 && u->arg->kind == VAL_INT;
+	if (is)
+		*v = u->arg->i;
+	return is;
+}
 /* True when a < b (a <= b) can be proved, also symbolically. */
 bool ix_prove_lt(UOp *a, UOp *b);
 bool ix_prove_le(UOp *a, UOp *b);

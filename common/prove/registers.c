@@ -7,6 +7,7 @@
  * and a set of numbers that may be added to it: { 8 } at r + 0 within the loop, { 8, …, 15 } at 0
  * when it is closed. */
 #include <stdlib.h>
+#include "index/ix.h"
 #include "prove/accesses.h"
 
 enum { MOST_ELEMENTS = 1 << 14, MOST_COUNTERS = 8 };
@@ -68,18 +69,23 @@ static bool line_of(Line *l, UOp *u)
 	return true;
 }
 
-/* A term at a value of its counter. */
+static const int64_t UNKNOWN = INT64_MIN;
+
+/* Whether a term is c*counter. */
+static bool is_linear(const UOp *t, const UOp *counter, int64_t *c)
+{
+	*c = 1;
+	return t == counter ||
+		(t->op == OP_MUL && t->src[0] == counter && ix_is_const(t->src[1], c));
+}
+
+/* Another term at a value of its counter. */
 static int64_t term_at(UOp *t, UOp *counter, int64_t v)
 {
-	int64_t c = 1;
-	if (t == counter)
-		return v;
-	if (t->op == OP_MUL && t->src[0] == counter && ix_is_const(t->src[1], &c))
-		return c * v;
 	UOp *to = ix_const(v), *u = substitute(t, 1, &counter, &to);
 	int64_t lo, hi;
 	ix_bounds(u, &lo, &hi);
-	return lo == hi ? lo : INT64_MIN / 2;
+	return lo == hi ? lo : UNKNOWN;
 }
 
 static bool bit(const uint64_t *bits, int64_t i) { return bits[i / 64] >> i % 64 & 1; }
@@ -174,28 +180,50 @@ static void wrote(Checker *x, Register *r, UOp *index)
 	merge_last(r);
 }
 
-/* Adds the bits that are set, each moved by `far`. */
+/* Adds the bits that are set, each moved by `far`; those that leave the register are gone. `to` may
+ * be `bits`. */
 static void add_moved(const Register *r, uint64_t *to, const uint64_t *bits, int64_t far)
 {
-	for (int64_t k = 0; k <= r->size / 64; k++)
-		for (uint64_t left = bits[k]; left; left &= left - 1) {
-			int64_t i = 64 * k + __builtin_ctzll(left) + far;
-			if (i >= 0 && i < r->size)
-				set_bit(to, i);
+	if (far > r->size || far < -r->size)
+		return;
+	int64_t words = r->size / 64 + 1, by = floordiv(far, 64);
+	int shift = (int)(far - 64 * by);
+	for (int64_t n = 0; n < words; n++) {
+		int64_t k = far > 0 ? words - 1 - n : n, i = k - by;
+		uint64_t low = i >= 0 && i < words ? bits[i] << shift : 0;
+		to[k] |= low | (shift && i > 0 && i <= words ? bits[i - 1] >> (64 - shift) : 0);
+	}
+	to[words - 1] &= (1ull << r->size % 64) - 1;
+}
+
+/* The bits that are set, moved by all values of a term less `least`: their least one, or 0. */
+static void all_values(const Register *r, uint64_t *bits, UOp *t, UOp *counter, int64_t least)
+{
+	int64_t n = range_size(counter), c, far;
+	if (is_linear(t, counter, &c)) {        /* twice as many each time */
+		c = least < 0 ? -c : c;
+		for (int64_t has = 1, more; has < n; has += more) {
+			more = has < n - has ? has : n - has;
+			if (!mul_ok(more, c, &far) || far > r->size || far < -r->size)
+				return;
+			add_moved(r, bits, bits, far);
 		}
+		return;
+	}
+	size_t bytes = (r->size / 64 + 1) * sizeof *bits;
+	uint64_t *was = memcpy(xmalloc(bytes), bits, bytes);
+	memset(bits, 0, bytes);
+	for (int64_t v = 0; v < n; v++)
+		if (!__builtin_sub_overflow(term_at(t, counter, v), least, &far))
+			add_moved(r, bits, was, far);
+	free(was);
 }
 
 /* The loop of a counter ends: what it wrote in all iterations is written. */
 static void all_iterations(const Register *r, Written *w, UOp *counter)
 {
-	int64_t n = range_size(counter);
-	for (UOp *t; (t = take_out(&w->open, counter)); ) {
-		uint64_t *all = xcalloc(r->size / 64 + 1, sizeof *all);
-		for (int64_t v = 0; v < n && v <= r->size; v++)
-			add_moved(r, all, w->bits, term_at(t, counter, v));
-		free(w->bits);
-		w->bits = all;
-	}
+	for (UOp *t; (t = take_out(&w->open, counter)); )
+		all_values(r, w->bits, t, counter, 0);
 }
 
 static bool runs(UOp *range)
@@ -232,13 +260,46 @@ static void close_block(Checker *x)
 
 /* ---- what is read */
 
-/* Whether all values of k + Σ … are among the bits of some entry with these terms. */
-static bool all_set(const Register *r, const Written *w, const Line *l, int i, int64_t at)
+/* The least and the greatest value of a term; false when one is unknown, or they lie further apart
+ * than places do. */
+static bool term_ends(const Register *r, UOp *t, UOp *counter, int64_t *lo, int64_t *hi)
 {
-	if (i == l->n)
-		return at >= 0 && at < r->size && bit(w->bits, at);
-	for (int64_t v = 0; v < range_size(l->counter[i]); v++)
-		if (!all_set(r, w, l, i + 1, at + term_at(l->term[i], l->counter[i], v)))
+	int64_t n = range_size(counter), c, far;
+	if (is_linear(t, counter, &c)) {
+		if (!mul_ok(c, n - 1, &far))
+			return false;
+		*lo = far < 0 ? far : 0;
+		*hi = far < 0 ? 0 : far;
+		return *hi < r->size && *lo > -r->size;
+	}
+	*lo = *hi = term_at(t, counter, 0);
+	for (int64_t v = 1; v < n && *lo != UNKNOWN; v++) {
+		int64_t x = term_at(t, counter, v);
+		*lo = x < *lo ? x : *lo;
+		*hi = x > *hi ? x : *hi;
+		if (__builtin_sub_overflow(*hi, *lo, &far) || far >= r->size)
+			return false;
+	}
+	return *lo != UNKNOWN;
+}
+
+/* Whether all values of k + Σ … are among the bits of an entry with these terms. */
+static bool all_set(const Register *r, const Written *w, const Line *l)
+{
+	uint64_t bits[MOST_ELEMENTS / 64 + 1];
+	int64_t words = r->size / 64 + 1, least = l->k, most = l->k, lo[MOST_COUNTERS], hi;
+	for (int i = 0; i < l->n; i++)
+		if (!term_ends(r, l->term[i], l->counter[i], &lo[i], &hi) ||
+			!add_ok(least, lo[i], &least) || !add_ok(most, hi, &most))
+			return false;
+	if (least < 0 || most >= r->size)
+		return false;
+	memset(bits, 0, words * sizeof *bits);
+	set_bit(bits, least);           /* from here on none leaves the register */
+	for (int i = 0; i < l->n; i++)
+		all_values(r, bits, l->term[i], l->counter[i], lo[i]);
+	for (int64_t i = 0; i < words; i++)
+		if (bits[i] & ~w->bits[i])
 			return false;
 	return true;
 }
@@ -255,7 +316,7 @@ static bool covers(const Register *r, const Written *w, UOp *index)
 	for (int i = 0; i < w->open.n; i++)
 		if (take_out(&l, w->open.counter[i]) != take_out(&open, w->open.counter[i]))
 			return false;
-	return all_set(r, w, &l, 0, l.k);
+	return all_set(r, w, &l);
 }
 
 static void check_read(Checker *x, UOp *load)
