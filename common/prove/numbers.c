@@ -16,7 +16,10 @@ static uint64_t number_mul(uint64_t a, uint64_t b)
 	return (uint64_t)((unsigned __int128)a * b % PRIME);
 }
 
-typedef struct { uint32_t round; uint64_t scope, number; } Noted;
+/* How long a number stays what it is: in a statement, as where a register is read; as often as the
+ * kernel is gone through once; for good. */
+enum { NOW, ONCE, ALWAYS };
+typedef struct { uint32_t round; uint8_t stays; uint64_t scope, number; } Noted;
 /* What a cell of a register holds; where its last Change is, from 1. */
 typedef struct { uint64_t key, number; uint32_t changed; } Cell;
 /* The first store to a cell in a loop: what it held before, if anything, and where the Change
@@ -48,6 +51,8 @@ struct Numbers {
 	VEC(uint64_t) size[WORLDS];     /* trips of the open loops */
 	VEC(Bound) bound;
 	VEC(UOp *) quotient;    /* FLOORDIVs that are set */
+	int stays;              /* what has been computed, since this was set */
+	uint32_t since[WORLDS][ALWAYS + 1];     /* the rounds of `note` from which notes hold */
 	uint64_t *value[WORLDS];        /* stored, by statement */
 	uint64_t scope, fresh;
 	uint32_t epoch;         /* BARRIERs so far */
@@ -57,7 +62,8 @@ struct Numbers {
 	bool failed;
 };
 
-static ARENA TABLE(Noted) note; /* of the Numbers at hand: there is one at a time */
+/* of the Numbers at hand: there is one at a time */
+static ARENA TABLE(Noted) note[WORLDS];
 
 static void put(Map *m, uint64_t key, uint64_t number)
 {
@@ -71,9 +77,12 @@ static bool get(const Map *m, uint64_t key, uint64_t *number)
 	return x != 0;
 }
 
+static void stays(Numbers *n, int how) { n->stays = how < n->stays ? how : n->stays; }
+
 /* A number that nothing else has. */
 static uint64_t unique(Numbers *n)
 {
+	stays(n, NOW);
 	return number_mix(++n->fresh, 0x9e3779b97f4a7c15);
 }
 
@@ -147,9 +156,11 @@ static uint64_t loaded(Numbers *n, int w, UOp *u)
 		x = n->whole && is_prepared(n, m) ? x : hashed(n, w, index, x, 1);
 	} else if (is_shared(m)) {
 		/* one for all items of the group, between two barriers */
+		stays(n, NOW);
 		x = n->apart ? unique(n) : number_mix(cell_key(n, w, index), n->epoch);
 	} else {
 		const Cell *c = cell_at(n, w, cell_key(n, w, index));
+		stays(n, NOW);
 		x = c ? c->number : unique(n);
 		if (c && is_state(n, m))
 			x = number_mix(x, value(n, w, index->src[1]));
@@ -273,6 +284,16 @@ static uint64_t choice(Numbers *n, int w, UOp *u)
 	return hashed(n, w, u, 4, 0);
 }
 
+/* What a LET stands for, when it was passed; and how long it does. */
+static bool let_number(Numbers *n, int w, const UOp *let, uint64_t *x)
+{
+	bool is = get(&n->let[w], PKEY(let), x);
+	if (is)
+		stays(n, *x % 2 ? ALWAYS : ONCE);
+	*x /= 2;
+	return is;
+}
+
 static uint64_t derived(Numbers *n, int w, UOp *u)
 {
 	uint64_t x;
@@ -280,7 +301,7 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 	case OP_VAR: return number_mix(u->id, 1);
 	case OP_RANGE: return number_mix(u->id, 2);
 	case OP_SPECIAL: return number_mix(u->id, 10 + w);
-	case OP_LET: return get(&n->let[w], PKEY(u), &x) ? x : value(n, w, u->src[0]);
+	case OP_LET: return let_number(n, w, u, &x) ? x : value(n, w, u->src[0]);
 	case OP_LOAD: return loaded(n, w, u);
 	case OP_EXCHANGE: return unique(n);
 	case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return folded(n, w, u);
@@ -301,27 +322,41 @@ static uint64_t value(Numbers *n, int w, UOp *u)
 		return constant(u);
 	if (u->op == OP_RANGE && bound_here(n, u, &x))
 		return x;
-	if (u->id >= note.cap)
-		table_fit(&note);
-	Noted *known = &note.at[u->id];
-	if (known->round == note.round && known->scope == n->scope && u->op != OP_RANGE)
+	if (u->id >= note[w].cap)
+		table_fit(&note[w]);
+	const Noted *known = &note[w].at[u->id];
+	if (known->round >= n->since[w][known->stays] && known->scope == n->scope &&
+		u->op != OP_RANGE) {
+		stays(n, known->stays);
 		return known->number;
+	}
 	if (n->sets[u->op] && (!n->scope || u->op == OP_RANGE) &&
 		get(&n->set[w], PKEY(u), &x)) {
-		*known = (Noted){note.round, n->scope, x};
+		note[w].at[u->id] = (Noted){note[w].round, ALWAYS, n->scope, x};
 		return x;
 	}
 	if (++n->depth > MOST_DEPTH)
 		n->failed = true;
+	int others = n->stays;
+	n->stays = ALWAYS;
 	x = n->failed ? 0 : derived(n, w, u);
 	n->depth--;
-	note.at[u->id] = (Noted){note.round, n->scope, x};
+	note[w].at[u->id] = (Noted){note[w].round, (uint8_t)n->stays, n->scope, x};
+	stays(n, others);
 	return x;
+}
+
+/* Notes of a world that stay so long no longer hold, nor those that stay less. */
+static void forget(Numbers *n, int world, int how)
+{
+	table_round(&note[world]);
+	for (int i = NOW; i <= how; i++)
+		n->since[world][i] = note[world].round;
 }
 
 uint64_t number_of(Numbers *n, int world, UOp *u)
 {
-	table_round(&note);
+	forget(n, world, ALWAYS);
 	return value(n, world, u);
 }
 
@@ -414,12 +449,24 @@ static void add_phi(Numbers *n, int w, uint32_t loop, const Cell *c, uint64_t wa
 	n->again = true;
 }
 
+/* A counter has a number of its own from here on, or no longer. */
+static void own_changed(Numbers *n, int w, const UOp *range)
+{
+	bool other = get(&n->set[w], PKEY(range), &(uint64_t){0});
+	for (size_t i = 0; i < n->instead.n; i++)
+		other |= n->instead.from[i] == range;
+	if (other)
+		forget(n, w, ALWAYS);
+}
+
 static void loop_begins(Numbers *n, int w, uint32_t at, UOp *range)
 {
 	vec_push(&n->size[w], value(n, w, range->src[0]));
 	vec_push(&n->before[w], (uint32_t)n->change[w].n);
-	if (map_get(&n->own, at + 1))
+	if (map_get(&n->own, at + 1)) {
 		vec_push(&n->bound, ((Bound){PKEY(range), number_mix(range->id, 2)}));
+		own_changed(n, w, range);
+	}
 	for (uint32_t i = n->head[w][at]; i; i = n->phi.at[i - 1].next) {
 		Phi *p = &n->phi.at[i - 1];
 		const Cell *c = cell_at(n, w, p->cell);
@@ -434,7 +481,10 @@ static void loop_ends(Numbers *n, int w, uint32_t at)
 {
 	uint64_t trips = n->size[w].at[--n->size[w].n];
 	uint32_t before = n->before[w].at[--n->before[w].n];
-	n->bound.n -= map_get(&n->own, at + 1) != NULL;
+	if (map_get(&n->own, at + 1)) {
+		n->bound.n--;
+		own_changed(n, w, n->call->kernel->src[at]);
+	}
 	uint32_t phis = n->head[w][at];
 	for (size_t i = before; i < n->change[w].n; i++) {
 		const Change *d = &n->change[w].at[i];
@@ -463,16 +513,23 @@ static uint64_t named(Numbers *n, int w, UOp *let)
 	return value(n, w, let->src[0]);
 }
 
+static void name(Numbers *n, int w, UOp *let)
+{
+	uint64_t x = named(n, w, let);
+	put(&n->let[w], PKEY(let), 2 * x + (n->stays == ALWAYS));
+}
+
 static void statement(Numbers *n, int w, uint32_t at, uint32_t loop)
 {
 	UOp *s = n->call->kernel->src[at];
-	table_round(&note);
+	forget(n, w, NOW);
+	n->stays = ALWAYS;
 	switch (s->op) {
 	case OP_RANGE: loop_begins(n, w, at, s); break;
 	case OP_ENDRANGE: loop_ends(n, w, loop); break;
 	case OP_IF: vec_push(&n->cond[w], value(n, w, s->src[0])); break;
 	case OP_ENDIF: n->cond[w].n--; break;
-	case OP_LET: put(&n->let[w], PKEY(s), named(n, w, s)); break;
+	case OP_LET: name(n, w, s); break;
 	case OP_STORE: store(n, w, at, s); break;
 	case OP_BARRIER: n->epoch += w == 0; break;
 	case OP_DEFINE_REG:
@@ -489,6 +546,7 @@ static void go_through(Numbers *n)
 	for (int w = 0; w < WORLDS; w++) {
 		map_free(&n->cell[w]);
 		n->cells[w].n = n->change[w].n = 0;
+		forget(n, w, ONCE);
 	}
 	n->bound.n = 0;
 	n->epoch = 0;
@@ -529,6 +587,8 @@ static size_t refine(Numbers *n)
 bool numbers_run(Numbers *n)
 {
 	size_t kinds = 0, was;
+	for (int w = 0; w < WORLDS; w++)
+		forget(n, w, ALWAYS);
 	for (int round = 0; round < MOST_ROUNDS && !n->failed; round++) {
 		was = kinds;
 		n->again = false;
