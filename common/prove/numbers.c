@@ -19,7 +19,7 @@ static uint64_t number_mul(uint64_t a, uint64_t b)
 /* How long a number stays what it is: in a statement, as where a register is read; as often as the
  * kernel is gone through once; for good. */
 enum { NOW, ONCE, ALWAYS };
-typedef struct { uint32_t round; uint8_t stays; uint64_t scope, number; } Noted;
+typedef struct { uint32_t round, scope; uint64_t number : 62, stays : 2; } Noted;
 /* What a cell of a register holds; where its last Change is, from 1. */
 typedef struct { uint64_t key, number; uint32_t changed; } Cell;
 /* The first store to a cell in a loop: what it held before, if anything, and where the Change
@@ -54,7 +54,9 @@ struct Numbers {
 	int stays;              /* what has been computed, since this was set */
 	uint32_t since[WORLDS][ALWAYS + 1];     /* the rounds of `note` from which notes hold */
 	uint64_t *value[WORLDS];        /* stored, by statement */
-	uint64_t scope, fresh;
+	uint32_t scope;         /* of ranges that are bound, by `scopes`; 0: none is */
+	Map scopes;
+	uint64_t fresh;
 	uint32_t epoch;         /* BARRIERs so far */
 	int depth;
 	Instead instead;        /* number_decide() */
@@ -169,11 +171,21 @@ static uint64_t loaded(Numbers *n, int w, UOp *u)
 	return is_true(gate) ? x : number_mix(x, gate);
 }
 
+static uint32_t scope_within(Numbers *n, const UOp *range)
+{
+	uint64_t key = number_mix(number_mix(n->scope, range->id), 9);
+	uintptr_t scope = (uintptr_t)map_get(&n->scopes, key);
+	if (!scope)
+		map_put(&n->scopes, key, (void *)(scope = n->scopes.n + 1));
+	return (uint32_t)scope;
+}
+
 /* A fold: in its value the ranges that it binds are unknowns of their own. */
 static uint64_t folded(Numbers *n, int w, UOp *u)
 {
 	size_t was = n->bound.n;
-	uint64_t outside = n->scope, h = number_mix(u->op, u->arg->hash);
+	uint64_t h = number_mix(u->op, u->arg->hash);
+	uint32_t outside = n->scope;
 	for (uint32_t i = 1; i < u->nsrc; i++) {
 		if (u->src[i]->op != OP_RANGE)
 			continue;
@@ -181,7 +193,7 @@ static uint64_t folded(Numbers *n, int w, UOp *u)
 			h = number_mix(h, value(n, w, u->src[i]));
 		h = number_mix(h, value(n, w, u->src[i]->src[0]));
 		vec_push(&n->bound, ((Bound){PKEY(u->src[i]), number_mix(u->src[i]->id, 3)}));
-		n->scope = number_mix(n->scope, u->src[i]->id);
+		n->scope = scope_within(n, u->src[i]);
 	}
 	h = number_mix(h, value(n, w, u->src[0]));
 	n->scope = outside;
@@ -332,7 +344,7 @@ static uint64_t value(Numbers *n, int w, UOp *u)
 	}
 	if (n->sets[u->op] && (!n->scope || u->op == OP_RANGE) &&
 		get(&n->set[w], PKEY(u), &x)) {
-		note[w].at[u->id] = (Noted){note[w].round, ALWAYS, n->scope, x};
+		note[w].at[u->id] = (Noted){note[w].round, n->scope, x, ALWAYS};
 		return x;
 	}
 	if (++n->depth > MOST_DEPTH)
@@ -341,7 +353,7 @@ static uint64_t value(Numbers *n, int w, UOp *u)
 	n->stays = ALWAYS;
 	x = n->failed ? 0 : derived(n, w, u);
 	n->depth--;
-	note[w].at[u->id] = (Noted){note[w].round, (uint8_t)n->stays, n->scope, x};
+	note[w].at[u->id] = (Noted){note[w].round, n->scope, x, n->stays};
 	stays(n, others);
 	return x;
 }
@@ -658,6 +670,7 @@ void numbers_free(Numbers *n)
 	map_free(&n->defined);
 	vec_free(&n->phi);
 	map_free(&n->phi_of);
+	map_free(&n->scopes);
 	vec_free(&n->bound);
 	vec_free(&n->quotient);
 	free(n);
