@@ -148,6 +148,11 @@ static bool settle(const Sum *d, Sum *q, Sum *r)
 	return block(r, d, &k) && add_ok(q->k, k, &q->k) && sum_plus(r, -k, d);
 }
 
+static bool same(const Sum *a, const Sum *b)
+{
+	return a->n == b->n && a->k == b->k && !memcmp(a->t, b->t, a->n * sizeof *a->t);
+}
+
 static bool whole(const Sum *x, const Sum *d, Sum *q, Sum *r)
 {
 	Sum q1, r1;
@@ -167,8 +172,8 @@ static bool whole(const Sum *x, const Sum *d, Sum *q, Sum *r)
 	}
 	UOp *dm = d->n ? d->t[0].m : ix_const(1);
 	for (int how = NEAREST; how >= TRUNCATED; how--) {
-		if (!take_whole(x, dc, dm, how, &q1, &r1))
-			continue;
+		if (!take_whole(x, dc, dm, how, &q1, &r1) || (same(&q1, q) && same(&r1, r)))
+			continue;       /* the last try was the same */
 		*q = q1;
 		*r = r1;
 		if (settle(d, q, r))
