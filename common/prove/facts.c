@@ -10,7 +10,8 @@ enum { FACTS = 64 };            /* more conditions than this are not looked at *
 
 void frame_open(Known *k)
 {
-	Frame f = {k->undo.n, k->fact.n, k->shown.n, k->wrapped.n, k->size_fact, k->dead};
+	Frame f = {k->undo.n, k->fact.n, k->shown.n, k->wrapped.n, k->size_fact, k->state, k->dead,
+		k->stale};
 	vec_push(&k->frame, f);
 }
 
@@ -28,9 +29,11 @@ void frame_close(Known *k)
 	k->wrapped.n = f.wrapped;
 	k->size_fact = f.size_fact;
 	k->dead = f.dead;
-	/* notes that were made inside are no longer right, those made before are gone */
-	if (!same)
-		known_changed(k);
+	/* notes that were made inside are no longer right, those made before are again */
+	if (!same) {
+		k->state = f.state;
+		k->stale = f.stale;
+	}
 }
 
 static const Wide FAR = (Wide)1 << 100;
@@ -427,7 +430,8 @@ void facts_settle(Known *k)
 
 	for (int turn = 0; turn < 3; turn++) {
 		size_t undos = k->undo.n;
-		known_changed(k);
+		if (k->stale)
+			known_changed(k);
 		for (size_t i = from; i < k->fact.n; i++)
 			for (int j = 0; j < k->fact.at[i].n; j++)
 				narrow_term(k, &k->fact.at[i], j);

@@ -27,7 +27,8 @@ struct SizeFact { const SizeFact *before; UOp *u; Span span; };
 typedef struct {
 	size_t undos, facts, shown, wrapped;
 	const SizeFact *size_fact;
-	bool dead;
+	uint32_t state;
+	bool dead, stale;
 } Frame;
 
 typedef struct { uint32_t round; bool loads; } LoadNote;
@@ -49,6 +50,7 @@ typedef struct Known {
 	UOp *call, *kernel;
 	const VarEnv *sizes;            /* the sizes, when they are known; else NULL */
 	uint32_t state;                 /* changes with whatever spans depend on */
+	bool stale;                     /* something was narrowed since it did */
 	const SizeFact *size_fact;      /* all that sizes were narrowed to */
 	TABLE(SpanNote) note;
 	VEC(Narrowed) narrowed;

@@ -98,13 +98,14 @@ void known_begin(Known *k, const Graph *g, uint32_t number)
 	map_free(&k->lets);
 	find_stored(k);
 	find_twins(k);
-	k->state = ++states;
+	known_changed(k);
 	memory_learn(k);
 }
 
 void known_changed(Known *k)
 {
 	k->state = ++states;
+	k->stale = false;
 }
 
 Span span_dtype(DType d)
@@ -404,9 +405,52 @@ static void note_span(Known *k, const UOp *u, Span s, bool exact)
 	n->state = k->state;
 }
 
+/* Most indices are made of values of 32 bits, of which 64 bits hold sums and products. */
+typedef struct { int64_t lo, hi; bool exact; } Small;
+
+static bool small_note(Known *k, const UOp *u, Small *out)
+{
+	const SpanNote *n = note_at(k, u);
+	*out = (Small){(int64_t)n->lo, (int64_t)n->hi, n->exact};
+	return u->dtype == DT_I64 && out->lo <= out->hi && out->lo >= INT32_MIN &&
+		out->hi <= INT32_MAX;
+}
+
+/* The same as below for an index of two small operands; false for others. */
+static bool derive_small(Known *k, UOp *u)
+{
+	Small a, b, r;
+	bool index = u->dtype == DT_I64 && u->nsrc == 2 && !narrowed_at(k, u);
+	if (!index || !small_note(k, u->src[0], &a) || !small_note(k, u->src[1], &b))
+		return false;
+	r.exact = a.exact && b.exact;
+	if (u->op == OP_ADD) {
+		r.lo = a.lo + b.lo;
+		r.hi = a.hi + b.hi;
+	} else if (u->op == OP_MUL && b.lo == b.hi) {
+		r.lo = b.lo < 0 ? a.hi * b.lo : a.lo * b.lo;
+		r.hi = b.lo < 0 ? a.lo * b.lo : a.hi * b.lo;
+	} else if (u->op == OP_MUL && a.lo >= 0 && b.lo >= 0) {
+		r.lo = a.lo * b.lo;
+		r.hi = a.hi * b.hi;
+	} else if (u->op == OP_FLOORDIV && a.lo >= 0 && b.lo > 0) {
+		r = (Small){a.lo / b.hi, a.hi / b.lo, true};
+	} else {
+		return false;
+	}
+	SpanNote *n = note_at(k, u);
+	n->lo = (uint64_t)r.lo;
+	n->hi = (uint64_t)r.hi;
+	n->exact = r.exact;
+	n->state = k->state;
+	return true;
+}
+
 /* The sources that matter are noted already. */
 static void derive_note(Known *k, UOp *u)
 {
+	if (derive_small(k, u))
+		return;
 	Span s[3] = {{0, 0}, {0, 0}, {0, 0}}, all = span_dtype(u->dtype), r;
 	bool exact = true, ring = u->op == OP_ADD || u->op == OP_SUB || u->op == OP_MUL ||
 		u->op == OP_NEG || u->op == OP_LET || u->op == OP_CAST || u->op == OP_MULACC;
@@ -497,6 +541,10 @@ void span_narrow(Known *k, UOp *u, Span s)
 
 	if (u->op == OP_CONST || (next.lo == now.lo && next.hi == now.hi))
 		return;
+	/* what is noted of the time before a frame stays right after it */
+	if (k->frame.n && k->frame.at[k->frame.n - 1].state == k->state)
+		known_changed(k);
+	k->stale = true;
 	uint32_t slot = narrowed_at(k, u);
 	if (!slot) {
 		vec_push(&k->narrowed, ((Narrowed){u, now}));
