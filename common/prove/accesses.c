@@ -88,7 +88,8 @@ bool proved_before(const ProvedCall *c, const char *check)
 Nodes lets_in(UOp *statement)
 {
 	static ARENA Finder f;
-	VEC(UOp *) lets = {0};
+	static ARENA VEC(UOp *) lets;
+	lets.n = 0;
 	table_round(&f.seen);
 	for (uint32_t i = 0; i < statement->nsrc; i++)
 		push(&f, statement->src[i]);
@@ -99,11 +100,7 @@ Nodes lets_in(UOp *statement)
 		for (uint32_t i = 0; v->op != OP_LET && v->op != OP_RANGE && i < v->nsrc; i++)
 			push(&f, v->src[i]);
 	}
-	Nodes r = {arena_alloc((lets.n + 1) * sizeof *r.at), lets.n};
-	if (lets.n)
-		memcpy(r.at, lets.at, lets.n * sizeof *r.at);
-	vec_free(&lets);
-	return r;
+	return (Nodes){lets.at, lets.n};
 }
 
 const UOp *access_buffer(const UOp *call, const Access *a)

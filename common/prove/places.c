@@ -34,6 +34,7 @@ typedef struct {
 	VEC(uint32_t) scope;            /* those of what is around, a frame each */
 	VEC(uint32_t) path;             /* and of the loops and IFs alone */
 	uint32_t serial;
+	VEC(UOp *) todo;                /* of evaluate() */
 	VEC(UOp *) conds;               /* of the IFs around; that the loops around are run */
 	VEC(size_t) held;               /* how many there were as each frame was opened */
 	const UOp *store;               /* the STORE whose value is evaluated, at level schedule */
@@ -615,20 +616,16 @@ static void visit(Walk *w, UOp *u, bool statements)
 /* Goes through what is evaluated for u that was not evaluated in a frame which is open. */
 static void evaluate(Walk *w, UOp *root, bool statements)
 {
-	VEC(UOp *) todo = {0};
-
-	for (vec_push(&todo, root); todo.n; ) {
-		UOp *u = todo.at[--todo.n];
+	for (vec_push(&w->todo, root); w->todo.n; ) {
+		UOp *u = w->todo.at[--w->todo.n];
 		if (is_marked(w, u, visited.at, visited.round))
 			continue;
 		visited.at[u->id] = mark_here(w, visited.round);
 		visit(w, u, statements);
 		for (uint32_t i = 0; !(statements && must_stand(u)) && i < u->nsrc; i++)
-			vec_push(&todo, u->src[i]);
+			vec_push(&w->todo, u->src[i]);
 	}
-	vec_free(&todo);
 }
-
 
 /* ---- kernels */
 
@@ -726,6 +723,7 @@ static void forget_walk(Walk *w)
 	vec_free(&w->scope);
 	vec_free(&w->path);
 	vec_free(&w->held);
+	vec_free(&w->todo);
 	vec_free(&w->conds);
 }
 

@@ -27,6 +27,7 @@ typedef struct {
 } Checker;
 
 static ARENA TABLE(uint32_t) seen;      /* in the statement at hand */
+static ARENA TABLE(uint32_t) named;     /* by node: stands for something, in the kernel at hand */
 
 /* ---- places in registers */
 
@@ -339,12 +340,12 @@ static void check_read(Checker *x, UOp *load)
 
 /* ---- statements */
 
-static bool stands(const Checker *x, const UOp *u)
+static void name(Checker *x, UOp *u)
 {
-	for (size_t i = x->named.n; i--; )
-		if (x->named.at[i] == u)
-			return true;
-	return false;
+	if (named.at[u->id] == named.round)
+		return;                 /* until the outer block is closed */
+	vec_push(&x->named, u);
+	named.at[u->id] = named.round;
 }
 
 static bool is_name(const UOp *u)
@@ -361,7 +362,7 @@ static void check_value(Checker *x, UOp *u)
 		if (seen.at[v->id] == seen.round)
 			continue;
 		seen.at[v->id] = seen.round;
-		if (is_name(v) && !stands(x, v))
+		if (is_name(v) && named.at[v->id] != named.round)
 			prove_fault(x->call, "%s is used where it does not stand for anything",
 				v->op == OP_RANGE ? index_text(v) : op_name(v->op));
 		if (v->op == OP_LOAD && v->src[0]->op == OP_INDEX)
@@ -384,13 +385,13 @@ static void define(Checker *x, UOp *u)
 	r->written.n = 0;
 	r->touched = false;
 	r->size = size->kind == VAL_INT ? size->i : INT64_MAX;
-	vec_push(&x->named, u);
+	name(x, u);
 }
 
 static void close_names(Checker *x)
 {
-	while (x->named.n && x->named.at[--x->named.n])
-		;
+	for (UOp *u; x->named.n && (u = x->named.at[--x->named.n]); )
+		named.at[u->id] = 0;
 }
 
 static void statement(Checker *x, UOp *s)
@@ -400,7 +401,7 @@ static void statement(Checker *x, UOp *s)
 		check_value(x, s->src[0]);
 		vec_push(&x->block, s);
 		vec_push(&x->named, NULL);
-		vec_push(&x->named, s);
+		name(x, s);
 	} else if (s->op == OP_ENDRANGE || s->op == OP_ENDIF) {
 		close_block(x);
 		close_names(x);
@@ -408,7 +409,7 @@ static void statement(Checker *x, UOp *s)
 		define(x, s);
 	} else if (s->op == OP_LET) {
 		check_value(x, s->src[0]);
-		vec_push(&x->named, s);
+		name(x, s);
 	} else if (s->op == OP_STORE) {
 		for (uint32_t i = 0; i < s->nsrc; i++)
 			check_value(x, s->src[i]);
@@ -424,6 +425,7 @@ void prove_registers(const ProvedCall *c)
 	if (!c->kernel || c->graph->level < LV_LOOPS ||
 		proved_before(c, "registers"))
 		return;
+	table_round(&named);
 	for (uint32_t i = 0; i < c->kernel->nsrc; i++)
 		statement(&x, c->kernel->src[i]);
 	for (size_t i = 0; i < x.reg.n; i++) {

@@ -34,6 +34,7 @@ typedef struct {
 	UOp *base;              /* the tile's, when tiles are unrolled, else NULL */
 	VEC(UOp *) whole;       /* registers whose elements are not told apart */
 	VEC(UOp *) around;      /* counters of loops around the stores */
+	VEC(uint32_t) own;      /* loops that have counters of their own, by statement */
 	bool apart;             /* the items may be of two work groups */
 	uint64_t more;          /* how much greater the constant is in world 0, when solving */
 } Same;
@@ -163,7 +164,7 @@ static bool loop_of_lane(const Same *s, uint32_t from, uint32_t to)
 }
 
 /* A RANGE may stand in several loops, of which some are those of a lane. */
-static void set_own_loops(const Same *s, Numbers *n)
+static void find_own_loops(Same *s)
 {
 	const UOp *k = s->call->kernel;
 	VEC(uint32_t) open = {0};
@@ -174,7 +175,7 @@ static void set_own_loops(const Same *s, Numbers *n)
 			continue;
 		uint32_t from = open.at[--open.n];
 		if (!loop_of_lane(s, from, i))
-			number_own(n, from);
+			vec_push(&s->own, from);
 	}
 	vec_free(&open);
 }
@@ -452,7 +453,8 @@ static bool compare(Same *s, const Shared *solve, bool step)
 	Numbers *n = numbers_new(s->call, s->apart, false);
 	for (size_t i = 0; i < s->whole.n; i++)
 		number_whole(n, s->whole.at[i]);
-	set_own_loops(s, n);
+	for (size_t i = 0; i < s->own.n; i++)
+		number_own(n, s->own.at[i]);
 	set_unknowns(n, s, solve, step);
 	if (step)
 		decide_step(s, n);
@@ -633,6 +635,7 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	find_around(&s);
 	for (size_t i = 0; i < d->leaf.n && ok; i++)
 		ok = take_digit(&s, d->leaf.at[i]);
+	find_own_loops(&s);
 	bool sure = ok && !s.whole.n && !numbers_may_differ(&s);
 	ok = (ok && compare_all(&s)) || (stores && !sure && clamped(&s));
 	vec_free(&s.lanes);
@@ -640,5 +643,6 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	vec_free(&s.shared);
 	vec_free(&s.sums);
 	vec_free(&s.around);
+	vec_free(&s.own);
 	return ok;
 }

@@ -17,8 +17,7 @@ static ARENA struct {
 	const Val *vars, *meta;         /* of the document that the cases are of */
 	VarEnv size[CASES];
 	uint32_t some;                  /* the cases that have sizes */
-	Map at;                         /* node: its place in `values` + 1 */
-	VEC(Values) values;
+	Map at;                         /* by node; in the arena */
 } samples;
 
 /* How much more than a small size v each is: nothing to very much, of the same remainders by small
@@ -66,7 +65,6 @@ static void samples_of(const Graph *g)
 	samples.vars = g->vars;
 	samples.meta = g->meta;
 	samples.some = 0;
-	samples.values.n = 0;
 	map_free(&samples.at);
 	for (int i = 0; i < CASES; i++)
 		samples.some |= (uint32_t)draw_sizes(g, i) << i;
@@ -125,38 +123,39 @@ bool index_operation(Op op, int64_t a, int64_t b, int64_t *v)
 
 static bool is_index(const UOp *u) { return u->dtype == DT_I64 || u->dtype == DT_BOOL; }
 
-static bool value_in(UOp *u, int i, const Values *s, int64_t *v)
+static bool value_in(UOp *u, int i, const Values *const *s, int64_t *v)
 {
 	switch (u->op) {
 	case OP_CONST:
 		*v = u->dtype == DT_BOOL ? u->arg->b : u->arg->i;
 		return u->dtype == DT_BOOL || u->arg->kind == VAL_INT;
 	case OP_VAR: return var_value(&samples.size[i], u, v);
-	case OP_RANGE: case OP_SPECIAL: return drawn(u, i, s[0].v[i], v);
-	case OP_LET: *v = s[0].v[i]; return true;
-	default: return index_operation(u->op, s[0].v[i], s[1].v[i], v);
+	case OP_RANGE: case OP_SPECIAL: return drawn(u, i, s[0]->v[i], v);
+	case OP_LET: *v = s[0]->v[i]; return true;
+	default: return index_operation(u->op, s[0]->v[i], s[1]->v[i], v);
 	}
 }
 
-static Values values_of(UOp *u, int depth)
+static const Values *values_of(UOp *u, int depth)
 {
-	Values s[2], r = {.has = samples.some};
-	uintptr_t at = (uintptr_t)map_get(&samples.at, PKEY(u));
+	const Values *s[2];
+	Values *r = map_get(&samples.at, PKEY(u));
 	bool leaf = u->op == OP_CONST || u->op == OP_VAR;
 	bool one = u->op == OP_RANGE || u->op == OP_SPECIAL || u->op == OP_LET;
-	if (at)
-		return samples.values.at[at - 1];
+	if (r)
+		return r;
+	r = arena_alloc(sizeof *r);
+	r->has = samples.some;
 	if (!is_index(u) || !depth || (!leaf && u->nsrc != 1 + !one))
-		r.has = 0;
-	for (uint32_t i = 0; r.has && i < u->nsrc; i++) {
+		r->has = 0;
+	for (uint32_t i = 0; r->has && i < u->nsrc; i++) {
 		s[i] = values_of(u->src[i], depth - 1);
-		r.has &= s[i].has;
+		r->has &= s[i]->has;
 	}
 	for (int i = 0; i < CASES; i++)
-		if (r.has >> i & 1 && !value_in(u, i, s, &r.v[i]))
-			r.has &= ~(1u << i);
-	vec_push(&samples.values, r);
-	map_put(&samples.at, PKEY(u), (void *)(uintptr_t)samples.values.n);
+		if (r->has >> i & 1 && !value_in(u, i, s, &r->v[i]))
+			r->has &= ~(1u << i);
+	map_put(&samples.at, PKEY(u), r);
 	return r;
 }
 
@@ -165,17 +164,17 @@ bool sample_refutes(const Place *p, UOp *u, UOp *below)
 	if (!p->call)
 		return false;
 	samples_of(p->call->graph);
-	Values a = values_of(u, MOST_DEPTH), b = values_of(below, MOST_DEPTH);
-	uint32_t left = a.has & b.has;
+	const Values *a = values_of(u, MOST_DEPTH), *b = values_of(below, MOST_DEPTH);
+	uint32_t left = a->has & b->has;
 	for (size_t i = 0; left && i < p->n; i++) {
-		Values c = values_of(p->cond[i], MOST_DEPTH);
-		left &= c.has;
+		const Values *c = values_of(p->cond[i], MOST_DEPTH);
+		left &= c->has;
 		for (int k = 0; k < CASES; k++)
-			if (left >> k & 1 && !c.v[k])
+			if (left >> k & 1 && !c->v[k])
 				left &= ~(1u << k);
 	}
 	for (int k = 0; k < CASES; k++)
-		if (left >> k & 1 && (a.v[k] < 0 || a.v[k] >= b.v[k]))
+		if (left >> k & 1 && (a->v[k] < 0 || a->v[k] >= b->v[k]))
 			return true;
 	return false;
 }

@@ -575,6 +575,8 @@ bool value_loads(Known *k, UOp *u)
 
 	if (u->id >= k->loads.cap)
 		table_fit(&k->loads);
+	if (k->loads.at[u->id].round == k->loads.round)
+		return k->loads.at[u->id].loads;
 	for (vec_push(&todo, u); todo.n; ) {
 		UOp *v = todo.at[todo.n - 1];
 		LoadNote *at = k->loads.at, *note = &at[v->id];
