@@ -18,6 +18,8 @@ static ARENA struct {
 	VarEnv size[CASES];
 	uint32_t some;                  /* the cases that have sizes */
 	Map at;                         /* by node; in the arena */
+	/* the last conditions that were asked about, and the cases in which they hold */
+	struct { UOp *const *cond; size_t n; uint32_t in; } last;
 } samples;
 
 /* How much more than a small size v each is: nothing to very much, of the same remainders by small
@@ -66,6 +68,7 @@ static void samples_of(const Graph *g)
 	samples.meta = g->meta;
 	samples.some = 0;
 	map_free(&samples.at);
+	samples.last.cond = NULL;
 	for (int i = 0; i < CASES; i++)
 		samples.some |= (uint32_t)draw_sizes(g, i) << i;
 }
@@ -159,6 +162,25 @@ static const Values *values_of(UOp *u, int depth)
 	return r;
 }
 
+/* The cases in which all conditions of a place hold. */
+static uint32_t cases_of(const Place *p)
+{
+	uint32_t in = samples.some;
+	if (p->n && samples.last.cond == p->cond && samples.last.n == p->n)
+		return samples.last.in;
+	for (size_t i = 0; in && i < p->n; i++) {
+		const Values *c = values_of(p->cond[i], MOST_DEPTH);
+		in &= c->has;
+		for (int k = 0; k < CASES; k++)
+			if (in >> k & 1 && !c->v[k])
+				in &= ~(1u << k);
+	}
+	samples.last.cond = p->cond;
+	samples.last.n = p->n;
+	samples.last.in = in;
+	return in;
+}
+
 bool sample_refutes(const Place *p, UOp *u, UOp *below)
 {
 	if (!p->call)
@@ -166,13 +188,7 @@ bool sample_refutes(const Place *p, UOp *u, UOp *below)
 	samples_of(p->call->graph);
 	const Values *a = values_of(u, MOST_DEPTH), *b = values_of(below, MOST_DEPTH);
 	uint32_t left = a->has & b->has;
-	for (size_t i = 0; left && i < p->n; i++) {
-		const Values *c = values_of(p->cond[i], MOST_DEPTH);
-		left &= c->has;
-		for (int k = 0; k < CASES; k++)
-			if (left >> k & 1 && !c->v[k])
-				left &= ~(1u << k);
-	}
+	left = left ? left & cases_of(p) : 0;
 	for (int k = 0; k < CASES; k++)
 		if (left >> k & 1 && (a->v[k] < 0 || a->v[k] >= b->v[k]))
 			return true;

@@ -136,14 +136,24 @@ static Known *known_at(const Place *p)
 	return k;
 }
 
+/* Conditions of which it was asked whether they exclude each other. */
+typedef struct { const UOp *call; UOp *const *cond; size_t n; bool dead; } Asked;
+
 bool place_dead(const Place *p)
 {
+	static ARENA Map before;
+	uint64_t key = hash_mix(PKEY(p->cond), PKEY(p->call->call));
 	if (!p->n)
 		return false;
+	Asked *a = map_get(&before, key);
+	if (a && a->call == p->call->call && a->cond == p->cond && a->n == p->n)
+		return a->dead;
 	Known *k = known_at(p);
-	bool dead = k->dead;
+	a = arena_alloc(sizeof *a);
+	*a = (Asked){p->call->call, p->cond, p->n, k->dead};
 	frame_close(k);
-	return dead;
+	map_put(&before, key, a);
+	return a->dead;
 }
 
 /* The same by what places.c knows. */
@@ -185,7 +195,7 @@ typedef struct {
 	UOp *const *cond;
 	size_t n;
 	bool within;
-} Asked;
+} Answer;
 
 bool place_within(const Place *p, UOp *u, UOp *below)
 {
@@ -193,12 +203,12 @@ bool place_within(const Place *p, UOp *u, UOp *below)
 	const UOp *call = p->call ? p->call->call : NULL;
 	UOp *const *cond = p->n ? p->cond : NULL;
 	uint64_t key = hash_mix(hash_mix(PKEY(cond), PKEY(call)), hash_mix(PKEY(u), PKEY(below)));
-	Asked *a = map_get(&before, key);
+	Answer *a = map_get(&before, key);
 	if (a && a->call == call && a->cond == cond && a->n == p->n && a->u == u &&
 		a->below == below)
 		return a->within;
 	a = arena_alloc(sizeof *a);
-	*a = (Asked){call, u, below, cond, p->n, find_within(p, u, below)};
+	*a = (Answer){call, u, below, cond, p->n, find_within(p, u, below)};
 	map_put(&before, key, a);
 	return a->within;
 }
