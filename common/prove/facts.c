@@ -402,8 +402,52 @@ static UOp *size_in_check(const Val *v)
 	return size;
 }
 
-/* The checks that run makes of sizes once it knows them. */
-void assume_checks(Known *k)
+/* What followed from the checks of a document: the same for all of its kernels. */
+static ARENA struct {
+	const Val *vars, *meta;
+	VEC(Narrowed) narrowed;
+	VEC(Sum) fact;
+	VEC(Wrapped) wrapped;
+	VEC(Equal) equal;
+	const SizeFact *size_fact;
+	bool dead;
+} checked;
+
+static void keep_checks(const Known *k)
+{
+	const Frame *f = &k->frame.at[k->frame.n - 1];
+
+	checked.narrowed.n = checked.fact.n = checked.wrapped.n = checked.equal.n = 0;
+	for (size_t i = f->undos; i < k->undo.n; i++)
+		vec_push(&checked.narrowed, k->narrowed.at[k->undo.at[i].slot - 1]);
+	for (size_t i = f->facts; i < k->fact.n; i++)
+		vec_push(&checked.fact, k->fact.at[i]);
+	for (size_t i = f->wrapped; i < k->wrapped.n; i++)
+		vec_push(&checked.wrapped, k->wrapped.at[i]);
+	for (size_t i = 0; i < k->equal.n; i++)
+		vec_push(&checked.equal, k->equal.at[i]);
+	checked.size_fact = k->size_fact;
+	checked.dead = k->dead;
+	checked.vars = k->graph->vars;
+	checked.meta = k->graph->meta;
+}
+
+static void use_checks(Known *k)
+{
+	for (size_t i = 0; i < checked.narrowed.n; i++)
+		span_narrow(k, checked.narrowed.at[i].u, checked.narrowed.at[i].span);
+	for (size_t i = 0; i < checked.fact.n; i++)
+		vec_push(&k->fact, checked.fact.at[i]);
+	for (size_t i = 0; i < checked.wrapped.n; i++)
+		vec_push(&k->wrapped, checked.wrapped.at[i]);
+	for (size_t i = 0; i < checked.equal.n; i++)
+		vec_push(&k->equal, checked.equal.at[i]);
+	k->size_fact = checked.size_fact;
+	k->dead |= checked.dead;
+	known_changed(k);
+}
+
+static void take_checks(Known *k)
 {
 	const Val *rows = val_get(k->graph->meta, "checks");
 
@@ -422,6 +466,19 @@ void assume_checks(Known *k)
 		}
 	}
 	facts_settle(k);
+}
+
+/* The checks that run makes of sizes once it knows them. */
+void assume_checks(Known *k)
+{
+	const Graph *g = k->graph;
+	if (checked.meta && checked.meta == g->meta && checked.vars == g->vars && !k->sizes) {
+		use_checks(k);
+		return;
+	}
+	take_checks(k);
+	if (!k->sizes)
+		keep_checks(k);
 }
 
 void facts_settle(Known *k)

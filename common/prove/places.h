@@ -116,7 +116,7 @@ void assume_sum(Known *k, const Sum *s);                     /* s >= 0 */
 void assume_quotients(Known *k, UOp *u);
 /* Adds that what u loads is below the sizes that memory_below() knows. */
 void assume_loads(Known *k, UOp *u);
-/* Adds the checks of sizes that the document leaves to run. */
+/* Adds the checks of sizes that the document leaves to run, to an open frame with nothing in it. */
 void assume_checks(Known *k);
 /* Narrows the values in facts by the others; call it after assumptions. */
 void facts_settle(Known *k);
