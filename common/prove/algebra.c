@@ -8,6 +8,7 @@
  *
  * A quotient is replaced by what it is a quotient of, the claim being scaled: d*(x//d) lies in
  * x-d+1..x. As a claim speaks of integers, d*s >= 1-d is enough for s >= 0. */
+#include "prove/digits.h"
 #include "prove/places.h"
 #include <stddef.h>
 #include <stdlib.h>
@@ -152,13 +153,44 @@ bool sum_join(Known *k, Sum *s)
 	return any;
 }
 
-void sum_parts(Known *k, UOp *u, Sum *s)
+static void take_apart(Known *k, UOp *u, Sum *s)
 {
 	k->visits = 0;
 	if (parts(k, u, s, DEEP))
 		return;
 	sum_const(s, 0);
 	sum_term(s, 1, u);
+}
+
+Sum *sum_copy(const Sum *s)
+{
+	size_t bytes = offsetof(Sum, t) + s->n * sizeof *s->t;
+	return memcpy(arena_alloc(bytes), s, bytes);
+}
+
+/* The parts of plain indices are always the same; in an unrolled tile they have one base. */
+void sum_parts(Known *k, UOp *u, Sum *s)
+{
+	static ARENA Map known;
+	int64_t more = 0;
+	bool far = u->op == OP_ADD && u->dtype == DT_I64 && ix_is_const(u->src[1], &more);
+	UOp *base = far ? u->src[0] : u;
+
+	if (base->nsrc == 0 || !is_plain_index(base)) {
+		take_apart(k, u, s);
+		return;
+	}
+	Sum *all = map_get(&known, PKEY(base));
+	if (!all) {
+		take_apart(k, base, s);
+		map_put(&known, PKEY(base), all = sum_copy(s));
+	}
+	s->n = all->n;
+	memcpy(s->t, all->t, all->n * sizeof *all->t);
+	if (!add_ok(all->k, more, &s->k)) {
+		sum_const(s, 0);
+		sum_term(s, 1, u);
+	}
 }
 
 /* ---- ends of sums as numbers */
@@ -286,9 +318,7 @@ static int sign(Known *k, const Sum *c, int depth)
 		return x->sign;
 	int is = find_sign(k, c, depth - 1);
 	if (is || k->budget >= 0) {     /* else it was given up */
-		Sum *copy = arena_alloc(offsetof(Sum, t) + c->n * sizeof *c->t);
-		memcpy(copy, c, offsetof(Sum, t) + c->n * sizeof *c->t);
-		*x = (Signed){k->size_fact, copy, depth, is, k->quotients, k->whole};
+		*x = (Signed){k->size_fact, sum_copy(c), depth, is, k->quotients, k->whole};
 	}
 	return is;
 }

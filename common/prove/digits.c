@@ -13,18 +13,22 @@
 /* ---- what an expression depends on */
 
 /* What there is in an expression, whoever asks. */
-enum { DATA = 1, GROUP = 2, WORK = 4, LOOP = 8, COUNTER = 16, SEEN = 32, QUOTIENT = 64 };
+enum { DATA = 1, GROUP = 2, WORK = 4, LOOP = 8, COUNTER = 16, SEEN = 32, QUOTIENT = 64,
+	OTHER = 128 };
 static ARENA TABLE(uint8_t) parts;
 
 static uint8_t own_part(const UOp *u)
 {
+	uint8_t seen = u->dtype == DT_I64 ? SEEN : SEEN | OTHER;
 	switch (u->op) {
 	case OP_LOAD: case OP_EXCHANGE: case OP_RREDUCE: case OP_RSCAN: case OP_RSORT:
-		return SEEN | DATA;
-	case OP_FLOORDIV: return SEEN | QUOTIENT;
-	case OP_SPECIAL: return SEEN | (u->arg->s[0] == 'g' ? GROUP : WORK);
-	case OP_RANGE: return SEEN | (strcmp(range_kind(u), "loop") ? COUNTER : LOOP);
-	default: return SEEN;
+		return seen | DATA;
+	case OP_FLOORDIV: return seen | QUOTIENT;
+	case OP_SPECIAL: return seen | (u->arg->s[0] == 'g' ? GROUP : WORK);
+	case OP_RANGE: return seen | (strcmp(range_kind(u), "loop") ? COUNTER : LOOP);
+	case OP_CONST: case OP_VAR: case OP_LET: case OP_ADD: case OP_SUB: case OP_NEG:
+	case OP_MUL: case OP_FLOORMOD: case OP_MIN: case OP_MAX: return seen;
+	default: return seen | OTHER;
 	}
 }
 
@@ -54,6 +58,8 @@ static uint8_t parts_of(UOp *u)
 }
 
 bool moves_plainly(UOp *u) { return !(parts_of(u) & DATA); }
+
+bool is_plain_index(UOp *u) { return !(parts_of(u) & (DATA | OTHER)); }
 
 bool has_quotient(UOp *u) { return parts_of(u) & QUOTIENT; }
 

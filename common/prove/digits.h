@@ -34,6 +34,8 @@ int moves_with(const Digits *d, UOp *u);
 /* Whether it depends on nothing that is loaded or folded. */
 bool moves_plainly(UOp *u);
 bool has_quotient(UOp *u);
+/* Whether it is i64 arithmetic, names and choices of sizes, counters and items alone. */
+bool is_plain_index(UOp *u);
 /* Adds the digits of n places. */
 void digits_of(Digits *d, const Place *p);
 /* Whether a node has the same value in two items that touch one place. */

@@ -5,7 +5,6 @@
  *     IF(gidx0*128 + lidx0 < n)  LET(LOAD(INDEX(x, gidx0*128 + lidx0)))      x [n] */
 #include "prove/digits.h"
 #include "prove/places.h"
-#include <stddef.h>
 #include <stdlib.h>
 
 /* Where a node was visited, or stands: in a frame that may be closed by now. */
@@ -290,8 +289,6 @@ static bool same_sum(const Sum *a, const Sum *b)
 	return same;
 }
 
-static size_t sum_bytes(const Sum *s) { return offsetof(Sum, t) + s->n * sizeof *s->t; }
-
 /* How much more b is than a, by numbers; false when that is beyond them. */
 static bool distance(Known *k, const Sum *a, const Sum *b, Span *out)
 {
@@ -315,13 +312,13 @@ static size_t row_for(const Sum *moves, UOp *size, UOp *gate, uint32_t scope)
 	for (int i = 0; i < moves->n; i++)
 		terms += hash_mix(moves->t[i].m->id, (uint64_t)moves->t[i].c);
 	key = hash_mix(key, terms);
-	size_t at = (uintptr_t)map_get(&rows.known, key), bytes = sum_bytes(moves);
+	size_t at = (uintptr_t)map_get(&rows.known, key);
 	const Row *r = at ? &rows.at.at[at - 1] : NULL;
 	if (r && r->size == size && r->gate == gate && r->scope == scope &&
 		same_sum(r->moves, moves))
 		return at;
 	vec_push(&rows.at, ((Row){.size = size, .gate = gate, .scope = scope,
-		.moves = memcpy(arena_alloc(bytes), moves, bytes)}));
+		.moves = sum_copy(moves)}));
 	map_put(&rows.known, key, (void *)(uintptr_t)rows.at.n);
 	return rows.at.n;
 }

@@ -125,6 +125,8 @@ void facts_settle(Known *k);
 
 /* u as a sum over values that are no sums; equal to u modulo 2^64. */
 void sum_parts(Known *k, UOp *u, Sum *s);
+/* A copy, in the arena. */
+Sum *sum_copy(const Sum *s);
 /* Puts quotients and remainders of the same together again, (x//4)*4 + x%4 -> x; whether there were
  * some. */
 bool sum_join(Known *k, Sum *s);

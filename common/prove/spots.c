@@ -421,11 +421,18 @@ static int by_weight_up(const void *a, const void *b) { return by_weight(b, a); 
 /* The coefficients of what moves in a sum. */
 static void coefficients(Weights *x, const Digits *d, const Sum *s)
 {
-	UOp *size, *mover;
-	Sum c;
+	UOp *size[IX_TERMS], *mover[IX_TERMS];
+	for (int i = 0; i < s->n; i++)
+		size_and_mover(d, s->t[i].m, &size[i], &mover[i]);
 	for (int i = 0; i < s->n; i++) {
-		size_and_mover(d, s->t[i].m, &size, &mover);
-		if (mover != ix_const(1) && coefficient(d, s, mover, &c))
+		bool fits = mover[i] != ix_const(1);
+		Sum c;
+		sum_const(&c, 0);
+		for (int k = 0; k < i && fits; k++)
+			fits = mover[k] != mover[i];    /* seen */
+		for (int k = i; k < s->n && fits; k++)
+			fits = mover[k] != mover[i] || sum_term(&c, s->t[k].c, size[k]);
+		if (fits)
 			add_weight(x, &c);
 	}
 }
