@@ -430,3 +430,55 @@ without_gates() {
 @test "prove: contractions in work groups, with open sizes" {
 	without_gates 'input q f32[b, 2, n, 8] where b in 1..9, n in 1..99, p in 1..99\ninput k f32[b, 2, n + p, 8]\noutput y = softmax(q @ transpose(k, (0,1,3,2))) @ k\n' opencl cuda
 }
+
+@test "items of a grid write apart: tiles that overlap, of which values are shuffled in registers" {
+	cat > a.txt <<-'END'
+		sluice 1 loops
+		%0 = CONST i64 13
+		%1 = CONST i64 4
+		%2 = CONST i64 9
+		%3 = CONST i64 2
+		%4 = CONST i64 1
+		%5 = BUFFER f32 {name: "x", shape: [13, 2], role: "input"}
+		%6 = BUFFER f32 {name: "y", shape: [2, 13], role: "output"}
+		%7 = PARAM f32 {slot: 1, shape: [13, 2]}
+		%8 = PARAM f32 {slot: 0, shape: [2, 13]}
+		%9 = SPECIAL i64 %1 "gidx0"
+		%10 = MUL i64 %9 %1
+		%11 = MIN i64 %10 %2
+		%12 = LET i64 %11 0
+		%13 = DEFINE_REG f32 [1, 8]
+		%14 = RANGE i64 %1 [5, "vector"]
+		%15 = MUL i64 %12 %3
+		%16 = ADD i64 %15 %14
+		%17 = INDEX f32 %7 %16
+		%18 = LOAD f32 %17
+		%19 = INDEX f32 %13 %14
+		%20 = STORE %19 %18
+		%21 = ENDRANGE %14
+		%22 = ADD i64 %16 %1
+		%23 = INDEX f32 %7 %22
+		%24 = LOAD f32 %23
+		%25 = ADD i64 %14 %1
+		%26 = INDEX f32 %13 %25
+		%27 = STORE %26 %24
+		%28 = MUL i64 %14 %3
+		%29 = INDEX f32 %13 %28
+		%30 = LOAD f32 %29
+		%31 = ADD i64 %12 %14
+		%32 = INDEX f32 %8 %31
+		%33 = STORE %32 %30
+		%34 = ADD i64 %28 %4
+		%35 = INDEX f32 %13 %34
+		%36 = LOAD f32 %35
+		%37 = ADD i64 %31 %0
+		%38 = INDEX f32 %8 %37
+		%39 = STORE %38 %36
+		%40 = KERNEL %12 %13 %14 %20 %21 %14 %27 %21 %14 %33 %21 %14 %39 %21 {name: "k", target: "clang", global_size: [4], work: 1}
+		%41 = CALL %40 %6 %5
+		%42 = SINK %41 {names: ["y"]}
+	END
+	accepts prove
+	refuses prove 'may touch the same place y' '%15 = MUL i64 %12 %3' '%15 = MUL i64 %12 %4'
+	refuses prove 'may touch the same place y' '%37 = ADD i64 %31 %0' '%37 = ADD i64 %14 %0'
+}

@@ -23,4 +23,7 @@ void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *
 const char *colliding(const Items *x, const Place *p, size_t n, const Access *const *a);
 /* same.c: whether two items that store to one place store the same value there. */
 bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *const *a);
+/* agree.c: false when a case is found in which two items store different values to one place. Of
+ * level loops; of others nothing is known. */
+bool tiles_agree(const ProvedCall *c);
 #endif

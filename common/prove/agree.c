@@ -1,0 +1,310 @@
+/* Tiles that overlap, run: whether two items store the same to the places that both of them write,
+ * in a few cases. What same.c takes at its word where it cannot compare values, because they were
+ * shuffled in registers or added up, is held against it here.
+ *
+ *     t = min(g*4, 45): y[t + r] = x[t + r]         g = 11, 12: t = 44, 45      the same
+ *                       y[t + r] = x[2*t + r]       y[45] is x[89], and x[90]
+ *
+ * Indices are numbers. What is loaded is a hash of where it lies, and what is computed of it is one
+ * of the op and its operands: two of them are equal if and only if they are computed alike, but for
+ * a chance of 2^-62. The last item is run, and those before it along each part of its number, since
+ * the last tile is the one that is moved. Of a loop that folds the first iterations are enough, of a
+ * long one these and the last: what depends on others is nothing, which is not compared. A kernel
+ * of many statements is looked at in part. */
+#include <stdlib.h>
+#include "prove/apart.h"
+#include "shape/shape.h"
+
+enum { WHOLE = 16, ENDS = 2, MOST_STEPS = 1500, MOST_DEPTH = 1000, MOST_STRIDES = 12 };
+
+/* A number or a hash, of 62 bits, with its kind. */
+enum { NOTHING, NUMBER, HASH };
+typedef uint64_t Code;
+typedef struct { uint32_t round; Code code; } Now;
+typedef struct {
+	const ProvedCall *call;
+	const VarEnv *sizes;
+	const uint32_t *end;    /* of the loop or IF that begins at a statement */
+	TABLE(Now) now;         /* in the statement at hand */
+	TABLE(Now) leaf;        /* counters, numbers of the item, LETs; of the item at hand */
+	Map cell;               /* registers' */
+	Map stored;             /* in buffers, by place */
+	Map written;            /* PARAMs */
+	int steps, depth;       /* steps: statements so far, of all items */
+	bool failed;            /* this cannot be run */
+} Run;
+
+static Code number(int64_t v) { return (uint64_t)v << 2 | NUMBER; }
+static Code hash(uint64_t h) { return h << 2 | HASH; }
+static bool is_number(Code c) { return (c & 3) == NUMBER; }
+static int64_t number_in(Code c) { return (int64_t)c >> 2; }
+
+static Code get(const Map *m, uint64_t key) { return (Code)(uintptr_t)map_get(m, key); }
+static void put(Map *m, uint64_t key, Code c) { map_put(m, key, (void *)(uintptr_t)c); }
+
+static void set_leaf(Run *r, const UOp *u, Code c)
+{
+	if (u->id >= r->leaf.cap)
+		table_fit(&r->leaf);
+	r->leaf.at[u->id] = (Now){r->leaf.round, c};
+}
+
+static Code leaf(const Run *r, const UOp *u)
+{
+	bool is = u->id < r->leaf.cap && r->leaf.at[u->id].round == r->leaf.round;
+	return is ? r->leaf.at[u->id].code : NOTHING;
+}
+
+static Code evaluate(Run *r, UOp *u);
+
+static uint64_t cell_key(const UOp *memory, Code place)
+{
+	return hash_mix(hash_mix(3, memory->id), place);
+}
+
+/* What op makes of operands that are not all numbers. */
+static Code hashed(Run *r, const UOp *u)
+{
+	uint64_t h = hash_mix(u->arg->hash, u->op * 64 + u->dtype);
+	for (uint32_t i = 0; i < u->nsrc; i++) {
+		Code c = evaluate(r, u->src[i]);
+		if (!c)
+			return NOTHING;
+		h = hash_mix(h, c);
+	}
+	return hash(h);
+}
+
+static Code loaded(Run *r, const UOp *u)
+{
+	const UOp *index = u->src[0], *m = index->src[0];
+	Code gate = u->nsrc > 1 ? evaluate(r, u->src[1]) : number(1);
+	if (gate == number(0))
+		return u->dtype == DT_I64 ? number(0) : hash(0);
+	Code place = index->nsrc == 2 ? evaluate(r, index->src[1]) : NOTHING;
+	if (!gate || !place)
+		return NOTHING;
+	if (m->op != OP_PARAM)
+		return get(&r->cell, cell_key(m, place));
+	if (map_get(&r->written, PKEY(m)))
+		return NOTHING;
+	const UOp *buffer = r->call->call->src[1 + param_slot(m)];
+	/* the same may lie in several places of what was prepared tile by tile */
+	uint64_t at = buffer_is(buffer, "prepared") ? 0 : place;
+	return hash(hash_mix(hash_mix(hash_mix(5, m->id), at), gate));
+}
+
+static Code computed(Run *r, UOp *u)
+{
+	int64_t v;
+	Code a;
+	switch (u->op) {
+	case OP_CONST: return u->dtype == DT_BOOL ? number(u->arg->b) : hashed(r, u);
+	case OP_VAR: return ix_eval(u, r->sizes, &v) ? number(v) : NOTHING;
+	case OP_RANGE: case OP_SPECIAL: return leaf(r, u);
+	case OP_LET: return (a = leaf(r, u)) ? a : evaluate(r, u->src[0]);
+	case OP_LOAD: return loaded(r, u);
+	case OP_EXCHANGE: case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return NOTHING;
+	default: break;
+	}
+	if (u->op == OP_WHERE && is_number(a = evaluate(r, u->src[0])))
+		return evaluate(r, u->src[number_in(a) ? 1 : 2]);
+	bool index = u->nsrc == 2 && (u->dtype == DT_I64 || u->dtype == DT_BOOL);
+	Code b = index ? evaluate(r, u->src[1]) : NOTHING;
+	a = index ? evaluate(r, u->src[0]) : NOTHING;
+	if (is_number(a) && is_number(b) &&
+		index_operation(u->op, number_in(a), number_in(b), &v))
+		return number(v);
+	return hashed(r, u);
+}
+
+static Code evaluate(Run *r, UOp *u)
+{
+	int64_t v;
+	if (ix_is_const(u, &v))
+		return number(v);
+	if (u->id >= r->now.cap)
+		table_fit(&r->now);
+	if (r->now.at[u->id].round == r->now.round)
+		return r->now.at[u->id].code;
+	r->failed |= ++r->depth > MOST_DEPTH;
+	Code c = r->failed ? NOTHING : computed(r, u);
+	r->depth--;
+	r->now.at[u->id] = (Now){r->now.round, c};
+	return c;
+}
+
+static void store(Run *r, const UOp *s)
+{
+	const UOp *index = s->src[0], *m = index->src[0];
+	Code gate = s->nsrc > 2 ? evaluate(r, s->src[2]) : number(1);
+	if (gate == number(0))
+		return;
+	Code place = index->nsrc == 2 ? evaluate(r, index->src[1]) : NOTHING;
+	Code value = evaluate(r, s->src[1]);
+	bool is = gate == number(1) && is_number(place);
+	if (m->op == OP_PARAM)
+		m = r->call->call->src[1 + param_slot(m)];
+	if (is)
+		put(m->op == OP_BUFFER ? &r->stored : &r->cell, cell_key(m, place), value);
+	else if (m->op != OP_BUFFER)
+		r->failed = true;       /* which of them it writes is not known */
+}
+
+static void statements(Run *r, uint32_t from, uint32_t to);
+
+static void loop(Run *r, uint32_t at)
+{
+	UOp *range = r->call->kernel->src[at];
+	Code size = evaluate(r, range->src[0]);
+	int64_t n = number_in(size);
+	bool fold = !strcmp(range_kind(range), "reduce");
+	r->failed |= !is_number(size);
+	for (int64_t v = 0; v < n && !r->failed; v++) {
+		if (v == ENDS && fold)
+			break;
+		if (v == ENDS && n > WHOLE)
+			v = n - ENDS;
+		set_leaf(r, range, number(v));
+		statements(r, at + 1, r->end[at]);
+	}
+}
+
+static void statements(Run *r, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to && !r->failed; i++) {
+		UOp *s = r->call->kernel->src[i];
+		r->failed |= ++r->steps > MOST_STEPS;
+		r->now.round = table_next(r->now.at, r->now.cap * sizeof *r->now.at, r->now.round);
+		if (s->op == OP_LET)
+			set_leaf(r, s, evaluate(r, s->src[0]));
+		if (s->op == OP_STORE)
+			store(r, s);
+		if (s->op == OP_RANGE)
+			loop(r, i);
+		if (s->op == OP_IF) {
+			Code c = evaluate(r, s->src[0]);
+			r->failed |= !is_number(c);
+			if (number_in(c))
+				statements(r, i + 1, r->end[i]);
+		}
+		if (s->op == OP_RANGE || s->op == OP_IF)
+			i = r->end[i];
+	}
+}
+
+/* Sets the numbers of the last item, of which `which` is less by some; false when there is no such
+ * item. */
+static bool set_item(Run *r, Nodes all, const UOp *which, int64_t less)
+{
+	table_round(&r->now);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		if (u->op != OP_SPECIAL)
+			continue;
+		Code size = evaluate(r, u->src[0]);
+		int64_t v = number_in(size) - 1 - (u == which ? less : 0);
+		if (!is_number(size) || v < 0)
+			return false;
+		set_leaf(r, u, number(v));
+	}
+	return true;
+}
+
+static bool run_item(Run *r, Nodes all, const UOp *which, int64_t less)
+{
+	map_free(&r->cell);
+	map_free(&r->stored);
+	table_round(&r->leaf);
+	r->failed = !set_item(r, all, which, less);
+	statements(r, 0, r->failed ? 0 : r->call->kernel->nsrc);
+	return !r->failed;
+}
+
+static bool same_stored(const Map *a, const Map *b)
+{
+	for (size_t i = 0; i < a->cap; i++)
+		if (a->val[i]) {
+			void *other = map_get(b, a->key[i]);
+			if (other && other != a->val[i])
+				return false;
+		}
+	return true;
+}
+
+/* What numbers of items are divided by: how far apart tiles of one digit lie. */
+static int find_strides(Run *r, Nodes all, int64_t *stride)
+{
+	int n = 0;
+	stride[n++] = 1;
+	table_round(&r->now);
+	for (size_t i = 0; i < all.n && n < MOST_STRIDES; i++) {
+		Code by = all.at[i]->op == OP_FLOORDIV ? evaluate(r, all.at[i]->src[1]) : NOTHING;
+		bool seen = !is_number(by);
+		for (int k = 0; k < n && !seen; k++)
+			seen = stride[k] == number_in(by);
+		if (!seen)
+			stride[n++] = number_in(by);
+	}
+	return n;
+}
+
+/* With sizes of one case. */
+static bool agree(Run *r, Nodes all)
+{
+	int64_t stride[MOST_STRIDES];
+	int n = find_strides(r, all, stride);
+	bool same = true;
+	if (!run_item(r, all, NULL, 0))
+		return true;
+	Map last = r->stored;
+	r->stored = (Map){0};
+	for (size_t i = 0; i < all.n && same; i++)
+		for (int k = 0; all.at[i]->op == OP_SPECIAL && k < n && same; k++)
+			same = !run_item(r, all, all.at[i], stride[k]) ||
+				same_stored(&last, &r->stored);
+	map_free(&last);
+	return same;
+}
+
+/* Where loops and IFs end. NULL for a kernel whose items share memory, so that none can be run by
+ * itself. */
+static uint32_t *find_ends(const UOp *kernel)
+{
+	uint32_t *end = arena_alloc((kernel->nsrc + 1) * sizeof *end);
+	VEC(uint32_t) open = {0};
+	bool alone = true;
+	for (uint32_t i = 0; i < kernel->nsrc; i++) {
+		const UOp *s = kernel->src[i];
+		alone &= s->op != OP_DEFINE_LOCAL || !val_is_str(s->arg->a[2], "local");
+		if (s->op == OP_RANGE || s->op == OP_IF)
+			vec_push(&open, i);
+		else if (s->op == OP_ENDRANGE || s->op == OP_ENDIF)
+			end[open.at[--open.n]] = i;
+	}
+	vec_free(&open);
+	return alone ? end : NULL;
+}
+
+bool tiles_agree(const ProvedCall *c)
+{
+	enum { CASES = 32, STEP = 9 };
+	Run r = {.call = c};
+	Nodes all = walk_kept(c->kernel);
+	Accesses touched = kernel_accesses(c->kernel);
+	bool same = true, open = c->graph->vars != VNIL && c->graph->vars->n;
+	if (c->graph->level < LV_LOOPS || !(r.end = find_ends(c->kernel)))
+		return true;
+	for (size_t i = 0; i < touched.n; i++)
+		if (touched.at[i].store)
+			map_put(&r.written, PKEY(memory_of(&touched.at[i])), (void *)c);
+	for (int i = 0; i < CASES && same && (open || !i); i += STEP)
+		if ((r.sizes = sample_sizes(c->graph, i)))
+			same = agree(&r, all);
+	table_free(&r.leaf);
+	map_free(&r.cell);
+	map_free(&r.stored);
+	map_free(&r.written);
+	table_free(&r.now);
+	return same;
+}
