@@ -397,19 +397,6 @@ static bool mono_end(UOp *m, bool greatest, Sum *out)
 	return true;
 }
 
-/* Splits s = a*c + rest, taking a once out of every term that has it. */
-static bool split(const Sum *s, UOp *a, Sum *c, Sum *rest)
-{
-	sum_const(c, 0);
-	sum_const(rest, s->k);
-	for (int i = 0; i < s->n; i++) {
-		UOp *m = mono_div(s->t[i].m, a);
-		if (!sum_term(m ? c : rest, s->t[i].c, m ? m : s->t[i].m))
-			return false;
-	}
-	return true;
-}
-
 static bool negated(const Sum *s, Sum *out)
 {
 	sum_const(out, 0);
@@ -478,7 +465,7 @@ static bool put_least(Sum *s, int phase, int depth)
 	for (int i = 0; i < s->n; i++) {
 		int n = mono_atoms(s->t[i].m, atom);
 		for (int j = 0; j < n; j++) {
-			if (phase_of(atom[j]) != phase || !split(s, atom[j], &c, &rest))
+			if (phase_of(atom[j]) != phase || !sum_split(s, atom[j], &c, &rest))
 				continue;
 			bool up = nonneg(&c, depth - 1);
 			if (!up && (!negated(&c, &neg) || !nonneg(&neg, depth - 1)))
@@ -520,7 +507,7 @@ static bool nonneg_cases(const Sum *s, UOp *atom, UOp *x, int depth)
 {
 	Sum c, zero, full, t;
 
-	if (!split(s, atom, &c, &zero))
+	if (!sum_split(s, atom, &c, &zero))
 		return false;
 	sum_of(&t, x);
 	if (!sum_mul(&full, &c, &t) || !sum_plus(&full, 1, &zero))

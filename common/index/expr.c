@@ -220,6 +220,18 @@ bool sum_mul(Sum *out, const Sum *a, const Sum *b)
 	return mul_ok(a->k, b->k, &c) && add_ok(out->k, c, &out->k);
 }
 
+bool sum_split(const Sum *s, UOp *atom, Sum *c, Sum *rest)
+{
+	sum_const(c, 0);
+	sum_const(rest, s->k);
+	for (int i = 0; i < s->n; i++) {
+		UOp *m = mono_div(s->t[i].m, atom);
+		if (!sum_term(m ? c : rest, s->t[i].c, m ? m : s->t[i].m))
+			return false;
+	}
+	return true;
+}
+
 int64_t sum_coef(const Sum *s, const UOp *m)
 {
 	for (int i = 0; i < s->n; i++)

@@ -42,6 +42,8 @@ bool sum_term(Sum *s, int64_t c, UOp *m);
 bool sum_plus(Sum *s, int64_t c, const Sum *o);
 /* out = a*b (out is neither) */
 bool sum_mul(Sum *out, const Sum *a, const Sum *b);
+/* s = atom*c + rest, the atom taken once out of every product that has it. */
+bool sum_split(const Sum *s, UOp *atom, Sum *c, Sum *rest);
 /* The node of s in normal form; recombines quotients and remainders first. */
 UOp *sum_node(Sum *s);
 /* The coefficient of m, 0 if it does not occur. */

@@ -25,7 +25,8 @@ bool proved_before(const ProvedCall *c, const char *check);
 static inline UOp *memory_of(const Access *a) { return a->index->src[0]; }
 /* The buffer of a call in which it lies; NULL for memory of the kernel's own. */
 const UOp *access_buffer(const UOp *call, const Access *a);
-/* The LETs that a statement uses, of those that it uses by others the first; until the next call. */
+/* The LETs that a statement uses, of those that it uses by others the first; until the next
+ * call. */
 Nodes lets_in(UOp *statement);
 /* An i64 expression with its LETs written out, in the normal form of the integer algebra. */
 UOp *index_plain(UOp *u);

@@ -8,8 +8,8 @@
  * Indices are numbers. What is loaded is a hash of where it lies, and what is computed of it is one
  * of the op and its operands: two of them are equal if and only if they are computed alike, but for
  * a chance of 2^-62. The last item is run, and those before it along each part of its number, since
- * the last tile is the one that is moved. Of a loop that folds the first iterations are enough, of a
- * long one these and the last: what depends on others is nothing, which is not compared. A kernel
+ * the last tile is the one that is moved. Of a loop that folds the first iterations are enough, of
+ * a long one these and the last: what depends on others is nothing, which is not compared. A kernel
  * of many statements is looked at in part. */
 #include <stdlib.h>
 #include "prove/apart.h"

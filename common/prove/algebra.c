@@ -243,19 +243,6 @@ static bool numbers_hold(Known *k, const Sum *s, bool negative)
 
 /* ---- ends as expressions */
 
-/* s = atom*c + rest, the atom taken once out of every product that has it. */
-static bool split(const Sum *s, UOp *atom, Sum *c, Sum *rest)
-{
-	sum_const(c, 0);
-	sum_const(rest, s->k);
-	for (int i = 0; i < s->n; i++) {
-		UOp *m = mono_div(s->t[i].m, atom);
-		if (!sum_term(m ? c : rest, s->t[i].c, m ? m : s->t[i].m))
-			return false;
-	}
-	return true;
-}
-
 static bool holds(Known *k, const Sum *s, int depth);
 static bool facts_hold(Known *k, const Sum *s, int depth);
 
@@ -415,7 +402,7 @@ static bool put_least(Known *k, Sum *s, int phase, int depth)
 	for (int at = 0; (a = next_atom(s, phase, &at)); ) {
 		if (a->op == OP_MIN || a->op == OP_MAX || a->op == OP_WHERE)
 			continue;
-		int up = split(s, a, &c, &rest) ? sign(k, &c, depth - 1) : 0;
+		int up = sum_split(s, a, &c, &rest) ? sign(k, &c, depth - 1) : 0;
 		if (up && put_end(k, s, a, &c, &rest, up))
 			return true;
 	}
@@ -434,7 +421,7 @@ static int choices_hold(Known *k, const Sum *s, int depth)
 		bool where = a->op == OP_WHERE;
 		if (a->op != OP_MIN && a->op != OP_MAX && !where)
 			continue;
-		int up = split(s, a, &c, &rest) ? sign(k, &c, depth - 1) : 0;
+		int up = sum_split(s, a, &c, &rest) ? sign(k, &c, depth - 1) : 0;
 		if (!up)
 			continue;
 		bool one = !where && (a->op == OP_MIN) == (up < 0), any = false, all = true;
@@ -479,7 +466,7 @@ static bool by_fact(Known *k, const Sum *s, const Sum *f, UOp *atom, Sum *out)
 {
 	Sum c, rest, d, e, left;
 
-	if (!split(s, atom, &c, &rest) || !split(f, atom, &d, &left) || d.n || !d.k)
+	if (!sum_split(s, atom, &c, &rest) || !sum_split(f, atom, &d, &left) || d.n || !d.k)
 		return false;
 	int up = sign(k, &c, 2);
 	if (!up || (up > 0) != (d.k > 0))
@@ -561,7 +548,7 @@ static bool put_equal(Known *k, Sum *s)
 	for (int var = 1; var >= 0; var--)
 		for (size_t i = 0; i < k->equal.n; i++) {
 			const Equal *e = &k->equal.at[i];
-			any |= (e->u->op == OP_VAR) == var && split(s, e->u, &c, &rest) &&
+			any |= (e->u->op == OP_VAR) == var && sum_split(s, e->u, &c, &rest) &&
 				(c.n || c.k) && put(s, &c, &e->to, &rest);
 		}
 	return any;
@@ -578,7 +565,7 @@ static bool put_moving(Known *k, Sum *s)
 		UOp *a;
 		more = false;
 		for (int at = 0; !more && (a = next_atom(s, MOVES, &at)); )
-			if (a->op == OP_MIN && split(s, a, &c, &rest) && sign(k, &c, 1) < 0) {
+			if (a->op == OP_MIN && sum_split(s, a, &c, &rest) && sign(k, &c, 1) < 0) {
 				bool second = !ix_fixed(a->src[0]) || a->src[0]->op == OP_CONST;
 				sum_parts(k, a->src[second], &end);
 				more = put(s, &c, &end, &rest);
@@ -720,7 +707,7 @@ static void use_first(Known *k, int i)
 	k->ways[0] = way + 1;
 }
 
-/* By one way after another, those first that showed the last claims: there are many that are alike. */
+/* By one way after another, those first that showed the last claims: there are many alike. */
 static bool search(Known *k, const Sum *s)
 {
 	bool left[WAYS], is = false;

@@ -64,19 +64,6 @@ static int add_condition(struct Scopes *s, UOp *a, UOp *b, int outer)
 	return (int)s->at.n - 1;
 }
 
-/* s = *c * atom + *rest */
-static bool taken_out(const Sum *s, UOp *atom, Sum *c, Sum *rest)
-{
-	sum_const(c, 0);
-	sum_const(rest, s->k);
-	for (int i = 0; i < s->n; i++) {
-		UOp *m = mono_div(s->t[i].m, atom);
-		if (!sum_term(m ? c : rest, s->t[i].c, m ? m : s->t[i].m))
-			return false;
-	}
-	return true;
-}
-
 /* A value MIN(q, 1) in a sum, where q is not negative, and its q; NULL when there is none. */
 static UOp *one_or_none(const Sum *s, UOp **q)
 {
@@ -101,7 +88,7 @@ static UOp *tiled(UOp *size, bool *whole, UOp **q)
 	Sum s, c, rest, both;
 	sum_of(&s, size);
 	UOp *m = one_or_none(&s, q);
-	if (!m || !taken_out(&s, m, &c, &rest))
+	if (!m || !sum_split(&s, m, &c, &rest))
 		return NULL;
 	both = rest;
 	*whole = !rest.n && !rest.k;

@@ -170,13 +170,8 @@ bool sum_divided(const Sum *a, const Sum *b, Sum *out)
 /* All of a range's coefficient in s. */
 static bool coefficient_of(const Sum *s, UOp *range, Sum *out)
 {
-	sum_const(out, 0);
-	for (int i = 0; i < s->n; i++) {
-		UOp *m = mono_div(s->t[i].m, range);
-		if (m && !sum_term(out, s->t[i].c, m))
-			return false;
-	}
-	return out->n || out->k;
+	Sum rest;
+	return sum_split(s, range, out, &rest) && (out->n || out->k);
 }
 
 /* The least coefficient of a range: places are that far apart. */

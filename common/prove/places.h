@@ -198,7 +198,7 @@ Known *places_known(const ProvedCall *c);
 /* Forgets what was proved; sizes are these from here on (NULL: as declared). */
 void places_again(const VarEnv *sizes);
 
-/* ---- grid.c */
+/* ---- calls.c */
 
 /* Sizes of a document: VARs as declared. */
 void check_vars(const Graph *g);

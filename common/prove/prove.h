@@ -58,7 +58,7 @@ _Noreturn void prove_fault(const ProvedCall *c, const char *fmt, ...)
 void prove_calls(const Graph *g);
 /* and temporaries that are alive together lie apart, within the workspace */
 void prove_workspace(const Graph *g);
-/* grid.c: the sizes of a kernel's grid are those of its SPECIALs. The size of dimension d, as a
+/* calls.c: the sizes of a kernel's grid are those of its SPECIALs. The size of dimension d, as a
  * node; whether a SPECIAL has an allowed name, and which dimension it is. */
 void prove_grid(const ProvedCall *c);
 UOp *grid_size(const UOp *kernel, bool local, int d);

@@ -546,7 +546,7 @@ static size_t start_number(Same *s, UOp *start)
 }
 
 /* Whether a digit is a clamped start plus at most counters of the item and constants; notes the
- * starts, and in `held` which ones they are. At level schedule one counter of a loop may be added. */
+ * starts, and in `held` which they are. At level schedule one counter of a loop may be added. */
 static bool clamped_digit(Same *s, Numbers *n, UOp *u, uint64_t *held)
 {
 	int clamps = 0, items = 0;

@@ -463,7 +463,7 @@ static Elements *gathered(UOp *u, size_t n)
 			int64_t place = ravel(u->src[1 + j], at);
 			all = all && idx->at && place >= 0 && is_whole(idx->at[place]) &&
 				ix_is_const(idx->at[place].u, &v);
-			from[j] = v;
+			from[j] = all ? v : 0;
 		}
 		for (int d = k; d < t_rank(u->src[0]); d++)
 			from[d] = at[rank + d - k];
