@@ -10,12 +10,17 @@
  * a chance of 2^-62. The last item is run, and those before it along each part of its number, since
  * the last tile is the one that is moved. Of a loop that folds the first iterations are enough, of
  * a long one these and the last: what depends on others is nothing, which is not compared. A kernel
- * of many statements is looked at in part. */
+ * of many statements is looked at in part.
+ *
+ * A small kernel of known sizes is run as a whole where nothing else shows that its items agree:
+ * that is a proof. */
 #include <stdlib.h>
 #include "prove/apart.h"
-#include "shape/shape.h"
+#include "prove/places.h"
 
-enum { WHOLE = 16, ENDS = 2, MOST_STEPS = 1500, MOST_DEPTH = 1000, MOST_STRIDES = 12 };
+enum { LONG = 16, ENDS = 2, MOST_STEPS = 1500, MOST_DEPTH = 1000, MOST_STRIDES = 12 };
+/* of a kernel that is run as a whole; and what a statement counts of the effort for cases */
+enum { STEPS_WHOLE = 1 << 16, CASES_A_STEP = 16 };
 
 /* A number or a hash, of 62 bits, with its kind. */
 enum { NOTHING, NUMBER, HASH };
@@ -29,13 +34,23 @@ typedef struct {
 	TABLE(Now) leaf;        /* counters, numbers of the item, LETs; of the item at hand */
 	Map cell;               /* registers' */
 	Map stored;             /* in buffers, by place */
-	Map written;            /* PARAMs */
-	int steps, depth;       /* steps: statements so far, of all items */
-	bool failed;            /* this cannot be run */
+	Map written;            /* buffers */
+	bool whole;             /* all items are run, with all iterations, and compared at once */
+	int64_t item;           /* the number of the one at hand, from 1 */
+	Map owner;              /* the item that wrote a place, -1: several did */
+	int steps, most, depth; /* steps: statements so far, of all items */
+	bool failed;            /* this cannot be run, or items differ */
 } Run;
 
-static Code number(int64_t v) { return (uint64_t)v << 2 | NUMBER; }
 static Code hash(uint64_t h) { return h << 2 | HASH; }
+
+/* One of more than 62 bits is a hash too. */
+static Code number(int64_t v)
+{
+	bool fits = v < (int64_t)1 << 61 && v >= -((int64_t)1 << 61);
+	return fits ? (uint64_t)v << 2 | NUMBER : hash(hash_mix(7, (uint64_t)v));
+}
+
 static bool is_number(Code c) { return (c & 3) == NUMBER; }
 static int64_t number_in(Code c) { return (int64_t)c >> 2; }
 
@@ -86,12 +101,12 @@ static Code loaded(Run *r, const UOp *u)
 		return NOTHING;
 	if (m->op != OP_PARAM)
 		return get(&r->cell, cell_key(m, place));
-	if (map_get(&r->written, PKEY(m)))
-		return NOTHING;
 	const UOp *buffer = r->call->call->src[1 + param_slot(m)];
+	if (map_get(&r->written, PKEY(buffer)))
+		return NOTHING;
 	/* the same may lie in several places of what was prepared tile by tile */
-	uint64_t at = buffer_is(buffer, "prepared") ? 0 : place;
-	return hash(hash_mix(hash_mix(hash_mix(5, m->id), at), gate));
+	uint64_t at = buffer_is(buffer, "prepared") && !r->whole ? 0 : place;
+	return hash(hash_mix(hash_mix(hash_mix(5, buffer->id), at), gate));
 }
 
 static Code computed(Run *r, UOp *u)
@@ -134,6 +149,17 @@ static Code evaluate(Run *r, UOp *u)
 	return c;
 }
 
+/* Of what several items write to a place, all is one value. */
+static bool may_store(Run *r, uint64_t key, Code value)
+{
+	Code was = get(&r->stored, key);
+	intptr_t owner = (intptr_t)map_get(&r->owner, key);
+	if (was && was != value && owner != r->item)
+		return false;
+	map_put(&r->owner, key, (void *)(was && owner != r->item ? (intptr_t)-1 : r->item));
+	return true;
+}
+
 static void store(Run *r, const UOp *s)
 {
 	const UOp *index = s->src[0], *m = index->src[0];
@@ -145,6 +171,8 @@ static void store(Run *r, const UOp *s)
 	bool is = gate == number(1) && is_number(place);
 	if (m->op == OP_PARAM)
 		m = r->call->call->src[1 + param_slot(m)];
+	if (r->whole && m->op == OP_BUFFER)
+		r->failed |= !is || !value || !may_store(r, cell_key(m, place), value);
 	if (is)
 		put(m->op == OP_BUFFER ? &r->stored : &r->cell, cell_key(m, place), value);
 	else if (m->op != OP_BUFFER)
@@ -161,9 +189,9 @@ static void loop(Run *r, uint32_t at)
 	bool fold = !strcmp(range_kind(range), "reduce");
 	r->failed |= !is_number(size);
 	for (int64_t v = 0; v < n && !r->failed; v++) {
-		if (v == ENDS && fold)
+		if (v == ENDS && fold && !r->whole)
 			break;
-		if (v == ENDS && n > WHOLE)
+		if (v == ENDS && n > LONG && !r->whole)
 			v = n - ENDS;
 		set_leaf(r, range, number(v));
 		statements(r, at + 1, r->end[at]);
@@ -174,7 +202,7 @@ static void statements(Run *r, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to && !r->failed; i++) {
 		UOp *s = r->call->kernel->src[i];
-		r->failed |= ++r->steps > MOST_STEPS;
+		r->failed |= ++r->steps > r->most;
 		r->now.round = table_next(r->now.at, r->now.cap * sizeof *r->now.at, r->now.round);
 		if (s->op == OP_LET)
 			set_leaf(r, s, evaluate(r, s->src[0]));
@@ -286,25 +314,79 @@ static uint32_t *find_ends(const UOp *kernel)
 	return alone ? end : NULL;
 }
 
+/* False when the kernel cannot be run. */
+static bool begin(Run *r, const ProvedCall *c)
+{
+	Accesses touched = kernel_accesses(c->kernel);
+	*r = (Run){.call = c, .most = MOST_STEPS};
+	if (c->graph->level < LV_LOOPS || !(r->end = find_ends(c->kernel)))
+		return false;
+	for (size_t i = 0; i < touched.n; i++)
+		if (touched.at[i].store && memory_of(&touched.at[i])->op == OP_PARAM)
+			map_put(&r->written, PKEY(access_buffer(c->call, &touched.at[i])), r);
+	return true;
+}
+
+static void end(Run *r)
+{
+	table_free(&r->leaf);
+	table_free(&r->now);
+	map_free(&r->cell);
+	map_free(&r->stored);
+	map_free(&r->written);
+	map_free(&r->owner);
+}
+
+static bool is_open(const Graph *g) { return g->vars != VNIL && g->vars->n; }
+
 bool tiles_agree(const ProvedCall *c)
 {
 	enum { CASES = 32, STEP = 9 };
-	Run r = {.call = c};
-	Nodes all = walk_kept(c->kernel);
-	Accesses touched = kernel_accesses(c->kernel);
-	bool same = true, open = c->graph->vars != VNIL && c->graph->vars->n;
-	if (c->graph->level < LV_LOOPS || !(r.end = find_ends(c->kernel)))
+	Run r;
+	bool same = true;
+	if (!begin(&r, c))
 		return true;
-	for (size_t i = 0; i < touched.n; i++)
-		if (touched.at[i].store)
-			map_put(&r.written, PKEY(memory_of(&touched.at[i])), (void *)c);
-	for (int i = 0; i < CASES && same && (open || !i); i += STEP)
+	for (int i = 0; i < CASES && same && (is_open(c->graph) || !i); i += STEP)
 		if ((r.sizes = sample_sizes(c->graph, i)))
-			same = agree(&r, all);
-	table_free(&r.leaf);
-	map_free(&r.cell);
-	map_free(&r.stored);
-	map_free(&r.written);
-	table_free(&r.now);
+			same = agree(&r, walk_kept(c->kernel));
+	end(&r);
 	return same;
+}
+
+/* Runs all items, those of one number after another; from: the next node that may be one. */
+static void run_items(Run *r, Nodes all, size_t from)
+{
+	while (from < all.n && all.at[from]->op != OP_SPECIAL)
+		from++;
+	if (from == all.n) {
+		map_free(&r->cell);
+		r->item++;
+		statements(r, 0, r->call->kernel->nsrc);
+		return;
+	}
+	table_round(&r->now);
+	Code size = evaluate(r, all.at[from]->src[0]);
+	r->failed |= !is_number(size);
+	for (int64_t v = 0; v < number_in(size) && !r->failed; v++) {
+		set_leaf(r, all.at[from], number(v));
+		run_items(r, all, from + 1);
+	}
+}
+
+bool items_agree(const ProvedCall *c)
+{
+	Effort *e = effort();
+	Run r;
+	if (is_open(c->graph) || !begin(&r, c))
+		return false;
+	size_t steps = e->cases / CASES_A_STEP;
+	r.sizes = &(VarEnv){0};
+	r.whole = true;
+	r.most = steps < STEPS_WHOLE ? (int)steps : STEPS_WHOLE;
+	table_round(&r.leaf);
+	run_items(&r, walk_kept(c->kernel), 0);
+	size_t used = (size_t)r.steps * CASES_A_STEP;
+	e->cases -= used < e->cases ? used : e->cases;
+	end(&r);
+	return !r.failed;
 }

@@ -356,7 +356,7 @@ void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *
 	for (size_t i = 0; i < n; i++)
 		loads |= !a[i]->store;
 	if (open >= 0 && (loads || !same_values(c, x, &d, a)) &&
-		open_number(c, x, &again, a) >= 0)
+		open_number(c, x, &again, a) >= 0 && (loads || group || !items_agree(c)))
 		refuse(c, x, &d, a, open);
 	digits_free(&d);
 	digits_free(&again);
