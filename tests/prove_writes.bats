@@ -482,3 +482,29 @@ without_gates() {
 	refuses prove 'may touch the same place y' '%15 = MUL i64 %12 %3' '%15 = MUL i64 %12 %4'
 	refuses prove 'may touch the same place y' '%37 = ADD i64 %31 %0' '%37 = ADD i64 %14 %0'
 }
+
+@test "items of a grid write apart: a small kernel, all of whose items are run" {
+	cat > a.txt <<-'END'
+		sluice 1 loops
+		%0 = CONST i64 3
+		%1 = CONST i64 2
+		%2 = BUFFER f32 {name: "x", shape: [5], role: "input"}
+		%3 = BUFFER f32 {name: "y", shape: [3], role: "output"}
+		%4 = PARAM f32 {slot: 1, shape: [5]}
+		%5 = PARAM f32 {slot: 0, shape: [3]}
+		%6 = SPECIAL i64 %0 "gidx0"
+		%7 = FLOORDIV i64 %6 %1
+		%8 = MUL i64 %6 %7
+		%9 = INDEX f32 %4 %8
+		%10 = LOAD f32 %9
+		%11 = MUL i64 %6 %6
+		%12 = FLOORDIV i64 %11 %1
+		%13 = INDEX f32 %5 %12
+		%14 = STORE %13 %10
+		%15 = KERNEL %14 {name: "k", target: "clang", global_size: [3], work: 1}
+		%16 = CALL %15 %3 %2
+		%17 = SINK %16 {names: ["y"]}
+	END
+	accepts prove
+	refuses prove 'two items that differ in gidx0 may touch the same place y' '%9 = INDEX f32 %4 %8' '%9 = INDEX f32 %4 %6'
+}
