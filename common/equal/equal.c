@@ -20,8 +20,8 @@ typedef struct Comparison {
 	int call;               /* the number of the call at hand */
 	double drawn;           /* the most values drawn, and decisions made, at a point */
 	const char *rounded;    /* an output whose floats are the same but for rounding, or NULL */
-	const char *nan;        /* the output that was refuted last, if all that differs is NaN in it */
-	const char *calm;       /* an output that is the same where no input is infinite, or NULL */
+	const char *nan;        /* the output refuted last, if all that differs is NaN in it */
+	const char *calm;       /* an output that is the same where no input is infinite */
 	int rounds;             /* how many choices of sizes there is time for */
 	bool stepped;           /* sizes or branches are data */
 	NodeList binds;         /* of a, whose size is an input */

@@ -362,8 +362,8 @@ static void cast(DType to, void *out, DType from, const void *in, size_t n)
 }
 
 /* An element's bits: a sign, and a magnitude that grows with the element's, as integers compare
- * what sorts by digits make of them. 0 has none, and infinities and NaN, whose bits are those of
- * IEEE 754, are beyond all. Four bytes tell elements of small magnitude apart, and others mostly. */
+ * what sorts by digits make of them. 0 has none; infinities and NaN, whose bits are those of
+ * IEEE 754, are beyond all. Four bytes tell small elements apart, and others mostly. */
 static uint64_t ordered_bits(int size, uint64_t a)
 {
 	enum { EXACT = 29, LOST = 33 };
