@@ -10,8 +10,9 @@
 enum { LEAST_POINTS = 4, MOST_POINTS = 16, SMALL_POINTS = 4, WANTED_BITS = 50, MOST_BITS = 999,
 	CALLS = 2, ATTEMPTS = 16 };
 
-typedef struct {
+typedef struct Comparison {
 	const Graph *a, *b;
+	struct Comparison *field;   /* of edge values: the other verdict, or NULL */
 	Buf *report;
 	const Draw *draw;
 	VarEnv env;
@@ -19,6 +20,8 @@ typedef struct {
 	int call;               /* the number of the call at hand */
 	double drawn;           /* the most values drawn, and decisions made, at a point */
 	const char *rounded;    /* an output whose floats are the same but for rounding, or NULL */
+	const char *nan;        /* the output refuted last, if all that differs is NaN in it */
+	const char *calm;       /* an output that is the same where no input is infinite */
 	int rounds;             /* how many choices of sizes there is time for */
 	bool stepped;           /* sizes or branches are data */
 	NodeList binds;         /* of a, whose size is an input */
@@ -31,7 +34,7 @@ typedef const char *Differ(const Draw *d, DType dt, const char *x, const char *y
 
 /* ---- one element */
 
-static const char another_value[] = "another value";
+static const char another_value[] = "another value", more_nan[] = "NaN or not";
 
 static const char *differ_exactly(
 	const Draw *d, DType dt, const char *x, const char *y, double scale)
@@ -66,7 +69,7 @@ static const char *differ_edges(
 	if (d->greatest && !(isfinite(a) && isfinite(b)))
 		return NULL;
 	if (isnan(a) || isnan(b))
-		return isnan(a) == isnan(b) ? NULL : "NaN or not";
+		return isnan(a) == isnan(b) ? NULL : isfinite(b) ? "a number for NaN" : more_nan;
 	if (isinf(a) || isinf(b))
 		return a == b ? NULL : "infinite or not";
 	if (a == 0 && b == 0)
@@ -141,6 +144,7 @@ static bool refute(Comparison *c, const Named *a, const Named *b, int64_t at, co
 		[DRAW_FIELD] = "over the field", [DRAW_SMALL] = "over small integers",
 		[DRAW_EDGES] = "over edge values"};
 
+	c->nan = how == more_nan ? a->name : NULL;
 	buf_printf(c->report, "%s", b->name);
 	put_place(c->report, b, at);
 	buf_printf(c->report, " differs %s: %s", draws[c->draw->kind], how);
@@ -248,6 +252,7 @@ static bool same_array(Comparison *c, const Named *a, const Named *b)
 		buf_printf(c->report, "%s has another dtype or shape", b->name);
 		return false;
 	}
+	int64_t nan = -1;
 	for (int64_t i = 0, n = array_count(&a->at); i < n; i++) {
 		const char *x = (char *)a->at.data + i * size, *y = (char *)b->at.data + i * size;
 		const char *how = differ(c->draw, a->at.dtype, x, y, scale < 1e6 ? scale : 0);
@@ -257,11 +262,13 @@ static bool same_array(Comparison *c, const Named *a, const Named *b)
 			continue;
 		if (!arithmetic && how == another_value && is_rounding(c, a, i, scale)) {
 			c->rounded = a->name;
-			return true;
+			break;
 		}
-		return refute(c, a, b, i, how);
+		if (how != more_nan)
+			return refute(c, a, b, i, how);
+		nan = nan < 0 ? i : nan;
 	}
-	return true;
+	return nan < 0 || refute(c, a, b, nan, more_nan);
 }
 
 static bool same_list(Comparison *c, const NamedList *a, const NamedList *b, const char *what)
@@ -278,9 +285,45 @@ static bool same_list(Comparison *c, const NamedList *a, const NamedList *b, con
 	return true;
 }
 
+/* Whether an output is the same over the field where these are rounded, at points of all sizes. */
+static bool rounded_alike(Comparison *c, const char *name, unsigned classes, uint64_t seed)
+{
+	bool same = true;
+
+	for (int i = 0; same && i < c->rounds; i++) {
+		Draw d = {.kind = DRAW_FIELD, .seed = equal_mix(seed, i), .binds = &c->binds,
+			.env = &c->env};
+		if (!sizes_draw(c->a, i, &c->env))
+			continue;
+		arithmetic = &rounding_arithmetic;
+		field_key(d.seed, false);
+		rounding_of(classes);
+		execute(c->a, &c->env, &d, &c->ea);
+		execute(c->b, &c->env, &d, &c->eb);
+		arithmetic = NULL;
+		const Named *a = named_find(&c->ea.out, name), *b = named_find(&c->eb.out, name);
+		a = a ? a : named_find(&c->ea.state, name);
+		b = b ? b : named_find(&c->eb.state, name);
+		same = !a || !b || c->ea.stopped || c->eb.stopped ||
+			!memcmp(a->at.data, b->at.data, a->at.bytes);
+		execution_free(&c->ea);
+		execution_free(&c->eb);
+	}
+	return same;
+}
+
+/* Whether the documents regroup sums of products, so that both are rounded otherwise. */
+static bool regroups(Comparison *field, const char *name, uint64_t seed)
+{
+	return !rounded_alike(field, name, ROUND_SUMS, seed) &&
+		!rounded_alike(field, name, ROUND_PRODUCTS, seed) &&
+		!rounded_alike(field, name, ROUND_PRODUCTS | ROUND_UNFUSED, seed);
+}
+
 /* ---- a point */
 
-/* VOID: nothing is known of it, as a stops there, or takes another way by rounding. */
+/* VOID: nothing is known of it, as a stops there, takes another way by rounding, or has two
+ * elements of the same bits. */
 typedef enum { SAME, DIFFERENT, VOID } Point;
 
 /* What they compute is of the highest degree where steps go the way that they went here. */
@@ -352,35 +395,64 @@ static Point same_at(Comparison *c)
 	return p;
 }
 
+/* Compares at one draw. */
+static Point same_draw(Comparison *c, const Draw *d)
+{
+	c->draw = d;
+	arithmetic = d->kind == DRAW_EDGES ? NULL : &field_arithmetic;
+	field_key(d->seed, d->kind == DRAW_SMALL);
+	Point p = same_at(c);
+	arithmetic = NULL;
+	return d->kind != DRAW_EDGES && field_collided() ? VOID : p;
+}
+
+/* Where a rewrite has regrouped sums of products, an infinity may meet its opposite, and what was
+ * infinite or finite is NaN: such an output is asked for at the same values without infinities. */
+static Point same_calm(Comparison *c, Draw d, uint64_t seed)
+{
+	const size_t said = c->report->n;
+	const char *name = c->nan;
+
+	if (!name || !c->field || !regroups(c->field, name, seed))
+		return DIFFERENT;
+	d.calm = true;
+	Point p = same_draw(c, &d);
+	c->report->n = said;
+	if (p == SAME)
+		c->calm = name;
+	return p;
+}
+
 static Point same_drawn(Comparison *c, DrawKind kind, int i, int attempt, uint64_t seed)
 {
 	const uint64_t number = (uint64_t)(kind * 1000 + i) + (uint64_t)attempt * 1000000;
-	Draw d = {kind, equal_mix(seed, number), NULL, i % 4 == 1, i % 4 == 2,
-		i % 4 % 2 == 0 && !chooses(c->a), &c->binds, &c->env};
+	const size_t said = c->report->n;
+	Draw d = {.kind = kind, .seed = equal_mix(seed, number), .tiny = i % 4 == 1,
+		.rough = i % 4 == 2, .zeros = i % 4 % 2 == 0 && !chooses(c->a), .binds = &c->binds,
+		.env = &c->env};
 
 	if (kind == DRAW_EDGES && i % 4 == 3)
 		d.greatest = input_number(c->a, i / 4);
 	if (!sizes_draw(c->a, (i + attempt + (kind == DRAW_SMALL ? 3 : 0)) % c->rounds, &c->env))
 		return VOID;
-	c->draw = &d;
-	arithmetic = kind == DRAW_EDGES ? NULL : &field_arithmetic;
-	field_key(d.seed, kind == DRAW_SMALL);
-	Point p = same_at(c);
-	arithmetic = NULL;
+	c->nan = NULL;
+	Point p = same_draw(c, &d);
+	if (p == DIFFERENT && kind == DRAW_EDGES && !d.rough && !d.greatest)
+		p = same_calm(c, d, seed);
+	if (p != DIFFERENT)
+		c->report->n = said;
 	c->drawn = fmax(c->drawn, (double)field_drawn());
 	c->done += p == SAME;
 	return p;
 }
 
-/* Where the documents may stop, each point is drawn until they do not. */
+/* Each point is drawn until something is known of it. */
 static bool same_over(Comparison *c, DrawKind kind, int points, uint64_t seed)
 {
-	const int attempts = c->stepped ? ATTEMPTS : 1;
-
 	c->done = 0;
 	for (int i = 0; i < points; i++) {
-		Point p = VOID;
-		for (int k = 0; p == VOID && k < attempts; k++)
+		Point p = same_drawn(c, kind, i, 0, seed);
+		for (int k = 1; p == VOID && k < ATTEMPTS && (c->stepped || field_collided()); k++)
 			p = same_drawn(c, kind, i, k, seed);
 		if (p == DIFFERENT)
 			return false;
@@ -445,33 +517,6 @@ static bool same_in_field(Comparison *c, uint64_t seed, double *bits)
 }
 
 /* ---- what was rounded otherwise */
-
-/* Whether an output is the same over the field where these are rounded, at points of all sizes. */
-static bool rounded_alike(Comparison *c, const char *name, unsigned classes, uint64_t seed)
-{
-	bool same = true;
-
-	for (int i = 0; same && i < c->rounds; i++) {
-		Draw d = {.kind = DRAW_FIELD, .seed = equal_mix(seed, i), .binds = &c->binds,
-			.env = &c->env};
-		if (!sizes_draw(c->a, i, &c->env))
-			continue;
-		arithmetic = &rounding_arithmetic;
-		field_key(d.seed, false);
-		rounding_of(classes);
-		execute(c->a, &c->env, &d, &c->ea);
-		execute(c->b, &c->env, &d, &c->eb);
-		arithmetic = NULL;
-		const Named *a = named_find(&c->ea.out, name), *b = named_find(&c->eb.out, name);
-		a = a ? a : named_find(&c->ea.state, name);
-		b = b ? b : named_find(&c->eb.state, name);
-		same = !a || !b || c->ea.stopped || c->eb.stopped ||
-			!memcmp(a->at.data, b->at.data, a->at.bytes);
-		execution_free(&c->ea);
-		execution_free(&c->eb);
-	}
-	return same;
-}
 
 /* Whether a document has expansions of ops, named by them. */
 static bool has_expansions(const Graph *g)
@@ -543,6 +588,7 @@ static bool runs_maximum(const Graph *g)
 /* The second verdict alone. */
 static EqualVerdict compare_edges(Comparison *edges, int at_edges, uint64_t seed)
 {
+	edges->field = NULL;
 	if (!same_over(edges, DRAW_EDGES, at_edges, seed))
 		return EQUAL_REFUTED;
 	buf_printf(edges->report, "no difference at %d draws of edge values; over the field it "
@@ -581,6 +627,9 @@ static EqualVerdict compare(Comparison *field, Comparison *edges, int at_edges, 
 		buf_printf(report, ", '%s' rounded otherwise", edges->rounded);
 		put_rewrites(field, edges, seed);
 	}
+	if (edges->calm)
+		buf_printf(report, ", '%s' NaN where infinities are among the sums regrouped",
+			edges->calm);
 	return EQUAL_SAME;
 }
 
@@ -593,7 +642,7 @@ EqualVerdict equal_documents(const Graph *a, const Graph *b, uint64_t seed, Buf 
 	int rounds = affordable_rounds(a);
 	Comparison field = {.a = equal_normal(a), .b = equal_normal(b), .report = report,
 		.rounds = rounds, .stepped = is_stepped(a) || is_stepped(b)};
-	Comparison edges = {.a = a, .b = b, .report = report, .rounds = rounds,
+	Comparison edges = {.a = a, .b = b, .field = &field, .report = report, .rounds = rounds,
 		.stepped = field.stepped};
 
 	if (!sizes_draw(a, 0, &field.env)) {

@@ -9,6 +9,8 @@
  *     EXP2 LOG2 SIN SQRT     of x: a number drawn for x, the same wherever it is asked
  *     TRUNC, CAST to an int  of a small integer: itself; else one drawn for x
  *     POW                    by multiplication for exponents from 0 to 64, else drawn
+ *     BITCAST to an int      bits whose order is the elements', as it is of IEEE floats; of two
+ *                            bytes: drawn for x
  *
  * A function of which nothing is known but its arguments is said to be uninterpreted; that it is
  * drawn at random from the key stands for all there may be. Constants are the
@@ -25,6 +27,8 @@ static struct {
 	uint64_t scale;         /* of the order: x < y is residue(scale·x) < residue(scale·y) */
 	uint64_t drawn;         /* values drawn, and decisions made, since the key was set */
 	Map sign;               /* constants: 1 + element → 2 + sign */
+	Map of_bits;            /* 1 + bits of four bytes → 1 + the element that has them */
+	bool collided;          /* two elements have the same bits */
 } at;
 
 /* ---- the field */
@@ -357,6 +361,46 @@ static void cast(DType to, void *out, DType from, const void *in, size_t n)
 		memmove(out, in, n * sizeof(uint64_t));
 }
 
+/* An element's bits: a sign, and a magnitude that grows with the element's, as integers compare
+ * what sorts by digits make of them. 0 has none; infinities and NaN, whose bits are those of
+ * IEEE 754, are beyond all. Four bytes tell small elements apart, and others mostly. */
+static uint64_t ordered_bits(int size, uint64_t a)
+{
+	enum { EXACT = 29, LOST = 33 };
+	const uint64_t top = size == 8 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
+	const uint64_t inf = size == 8 ? UINT64_C(0x7ff) << 52 : UINT64_C(0xff) << 23;
+	const int64_t r = special(a) ? 0 : rank(a);
+	uint64_t m = r < 0 ? -(uint64_t)r : (uint64_t)r;
+
+	if (special(a))
+		return a == WORD_NAN ? inf | inf >> 1 : a == WORD_INF ? inf : top | inf;
+	if (size == 4 && m >> EXACT)
+		m = (UINT64_C(1) << EXACT) + (m >> LOST);
+	return r < 0 ? top | m : m;
+}
+
+/* Notes whose bits these are. */
+static void note_bits(uint64_t bits, uint64_t a)
+{
+	const uint64_t known = (uint64_t)(uintptr_t)map_get(&at.of_bits, bits + 1);
+
+	at.collided |= known && known != a + 1;
+	map_put(&at.of_bits, bits + 1, (void *)(uintptr_t)(a + 1));
+}
+
+static uint64_t bits_of(DType to, DType from, uint64_t a)
+{
+	const int size = (int)dtype_size(to);
+
+	if (size != (int)dtype_size(from) || size < 4)
+		return draw(OP_BITCAST, a, (uint64_t)size);
+	at.drawn++;
+	uint64_t bits = ordered_bits(size, a);
+	if (size == 4 && !special(a))
+		note_bits(bits, a);
+	return bits;
+}
+
 static void bitcast(DType to, void *out, DType from, const void *in, size_t n)
 {
 	const uint64_t *x = in;
@@ -367,7 +411,7 @@ static void bitcast(DType to, void *out, DType from, const void *in, size_t n)
 		field_words(to, in, n, out);
 	} else {
 		for (size_t i = 0; i < n; i++) {
-			uint64_t bits = draw(OP_BITCAST, x[i], dtype_size(to));
+			uint64_t bits = bits_of(to, from, x[i]);
 			memcpy((char *)out + i * dtype_size(to), &bits, dtype_size(to));
 		}
 	}
@@ -390,8 +434,11 @@ void field_key(uint64_t key, bool true_order)
 	at.scale = true_order ? 1 : 1 + equal_mix(key, 1) % (P - 1);
 	at.drawn = 0;
 	map_free(&at.sign);
+	map_free(&at.of_bits);
+	at.collided = false;
 }
 
+bool field_collided(void) { return at.collided; }
 uint64_t field_drawn(void) { return at.drawn; }
 
 uint64_t field_random(uint64_t bits) { return bits % P; }

@@ -25,6 +25,9 @@ extern const Arithmetic field_arithmetic;
 void field_key(uint64_t key, bool true_order);
 /* How many values were drawn, quotients taken and decisions made since then. */
 uint64_t field_drawn(void);
+/* Whether two elements got the same bits since then, so that what goes by bits takes them for one:
+ * what differs may be equal, and what is equal differ. */
+bool field_collided(void);
 /* n floats as words. */
 void field_words(DType dt, const void *from, size_t n, uint64_t *to);
 /* The element that 64 random bits stand for; an integer's. */
@@ -63,6 +66,7 @@ typedef struct {
 	bool tiny;      /* the smallest normal and subnormal numbers are among the edges */
 	bool rough;     /* no edges: digits to the end, and some numbers beyond f16 */
 	bool zeros;     /* the sign of 0 is compared */
+	bool calm;      /* neither infinities nor NaN are among the edges */
 	/* the BINDs of the first document whose size is an input, which is drawn within the bounds
 	 * that they have at these sizes; NULL: none */
 	const NodeList *binds;

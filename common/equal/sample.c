@@ -47,7 +47,8 @@ static double edge_float(DType dt, uint64_t r, const Draw *d, bool greatest)
 		return r & 1 ? of[dt].most : -of[dt].most;
 	if (d->rough)
 		return ((double)(r >> 11) * 0x1p-50 - 4) * (r % 16 ? 1 : 0x1p15);
-	switch (d->greatest ? 63 : d->tiny ? r % 64 : 2 + r % 62) {
+	const uint64_t edge = d->greatest ? 63 : d->tiny ? r % 64 : 2 + r % 62;
+	switch (d->calm && edge >= 4 && edge <= 6 ? 63 : edge) {
 	case 0: return r & 64 ? of[dt].tiny : -of[dt].tiny;
 	case 1: return r & 64 ? of[dt].least : -of[dt].least;
 	case 2: return 0.0;
