@@ -10,6 +10,7 @@
  * x-d+1..x. As a claim speaks of integers, d*s >= 1-d is enough for s >= 0. */
 #include "prove/digits.h"
 #include "prove/places.h"
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -461,21 +462,22 @@ static bool holds(Known *k, const Sum *start, int depth)
 
 /* ---- facts */
 
-/* s without the atom, by the fact f: what is left is >= 0 only if s is. */
-static bool by_fact(Known *k, const Sum *s, const Sum *f, UOp *atom, Sum *out)
+/* s without the atom, by the fact f: what is left is >= 0 only if s is. False, too, where as many
+ * terms as `many` are left. */
+static bool by_fact(Known *k, const Sum *s, const Sum *f, UOp *atom, int many, Sum *out)
 {
 	Sum c, rest, d, e, left;
 
 	if (!sum_split(s, atom, &c, &rest) || !sum_split(f, atom, &d, &left) || d.n || !d.k)
 		return false;
-	int up = sign(k, &c, 2);
-	if (!up || (up > 0) != (d.k > 0))
-		return false;
 	/* |d|*s is what is left and |c|*f, which is not negative; -|d| < |d|*s is enough */
 	sum_const(out, 0);
-	return sum_plus(out, d.k > 0 ? d.k : -d.k, s) && product(&e, &c, f) &&
-		sum_plus(out, d.k > 0 ? -1 : 1, &e) &&
-		add_ok(out->k, (d.k > 0 ? d.k : -d.k) - 1, &out->k);
+	if (!sum_plus(out, d.k > 0 ? d.k : -d.k, s) || !product(&e, &c, f) ||
+		!sum_plus(out, d.k > 0 ? -1 : 1, &e) || out->n >= many ||
+		!add_ok(out->k, (d.k > 0 ? d.k : -d.k) - 1, &out->k))
+		return false;
+	int up = sign(k, &c, 2);
+	return up && (up > 0) == (d.k > 0);
 }
 
 static bool has_atom(const Sum *s, UOp *atom)
@@ -501,7 +503,7 @@ static bool facts_hold(Known *k, const Sum *s, int depth)
 				UOp *a = k->fact.at[i].t[j].m;
 				if (a->op == OP_MUL || (a->op == OP_VAR) != sizes ||
 					(less && !has_atom(s, a)) ||
-					!by_fact(k, s, &k->fact.at[i], a, &t))
+					!by_fact(k, s, &k->fact.at[i], a, INT_MAX, &t))
 					continue;
 				less |= !has_atom(s, a);
 				if (facts_hold(k, &t, depth - 1))
@@ -599,7 +601,7 @@ static bool put_facts(Known *k, Sum *s)
 			bool takes = takes_several(s, f);
 			for (int j = 0; takes && j < f->n; j++)
 				if (f->t[j].m->op != OP_MUL &&
-					by_fact(k, s, f, f->t[j].m, &t) && t.n < least) {
+					by_fact(k, s, f, f->t[j].m, least, &t)) {
 					best = t;
 					least = t.n;
 					more = true;

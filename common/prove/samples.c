@@ -43,21 +43,18 @@ static bool raise_sizes(const Graph *g, int much, int only, VarEnv *e)
 	return checks_hold(g, e);
 }
 
-/* Sizes of every magnitude. */
-static bool draw_sizes(const Graph *g, int i)
+/* Sizes of case i of a magnitude, from small ones. */
+static void draw_sizes(const Graph *g, int i, const VarEnv *small)
 {
 	static const int magnitude[CASES / SMALL] = {0, 2, 4, 5};
-	VarEnv *e = &samples.size[i], small;
-	if (!sizes_draw(g, i % SMALL, &small))
-		return false;
+	VarEnv *e = &samples.size[i];
 	for (int much = magnitude[i / SMALL]; much; much--)
-		for (int k = 0; k <= small.n; k++) {
-			*e = small;
-			if (raise_sizes(g, much, k ? (i + k) % small.n : small.n, e))
-				return true;
+		for (int k = 0; k <= small->n; k++) {
+			*e = *small;
+			if (raise_sizes(g, much, k ? (i + k) % small->n : small->n, e))
+				return;
 		}
-	*e = small;
-	return true;
+	*e = *small;
 }
 
 static void samples_of(const Graph *g)
@@ -69,8 +66,15 @@ static void samples_of(const Graph *g)
 	samples.some = 0;
 	map_free(&samples.at);
 	samples.last.cond = NULL;
-	for (int i = 0; i < CASES; i++)
-		samples.some |= (uint32_t)draw_sizes(g, i) << i;
+	for (int i = 0; i < SMALL; i++) {
+		VarEnv small;
+		if (!sizes_draw(g, i, &small))
+			continue;
+		for (int k = i; k < CASES; k += SMALL) {
+			draw_sizes(g, k, &small);
+			samples.some |= 1u << k;
+		}
+	}
 }
 
 const VarEnv *sample_sizes(const Graph *g, int i)
