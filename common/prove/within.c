@@ -125,14 +125,24 @@ static void try_least(Within *w, const Conds *c, UOp *u, UOp *below)
 	w->most = w->most || a.most || b.most;
 }
 
-/* In a frame of its own, where p is touched. */
+/* Where p is touched, in a frame that stays open until it is asked of another place. */
 static Known *known_at(const Place *p)
 {
+	static ARENA struct { const UOp *call; UOp *const *cond; size_t n, frames; } last;
 	Known *k = places_known(p->call);
+	if (last.call == k->call && last.frames == k->frame.n) {
+		if (last.cond == p->cond && last.n == p->n)
+			return k;
+		frame_close(k);
+	}
 	frame_open(k);
 	for (size_t i = p->n; i--; )
 		assume(k, p->cond[i], true);
 	facts_settle(k);
+	last.call = k->call;
+	last.cond = p->cond;
+	last.n = p->n;
+	last.frames = k->frame.n;
 	return k;
 }
 
@@ -148,10 +158,8 @@ bool place_dead(const Place *p)
 	Asked *a = map_get(&before, key);
 	if (a && a->call == p->call->call && a->cond == p->cond && a->n == p->n)
 		return a->dead;
-	Known *k = known_at(p);
 	a = arena_alloc(sizeof *a);
-	*a = (Asked){p->call->call, p->cond, p->n, k->dead};
-	frame_close(k);
+	*a = (Asked){p->call->call, p->cond, p->n, known_at(p)->dead};
 	map_put(&before, key, a);
 	return a->dead;
 }
@@ -164,7 +172,6 @@ static void try_known(Within *w, const Place *p, UOp *u, UOp *below)
 	Known *k = known_at(p);
 	w->least = w->least || follows(k, ix_const(0), u, 0);
 	w->most = w->most || follows(k, u, below, 1);
-	frame_close(k);
 }
 
 /* By bounds, by what places.c knows, which is quickest where many conditions hold, and by the
