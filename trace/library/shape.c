@@ -2,8 +2,8 @@
  *
  *     flip, transpose, reshape, slice, tile   movement ops alone, which cost nothing
  *     concat, stack, roll                     movement ops selected by place (t_concat)
- *     pad reflect, edge, symmetric, wrap      pieces joined; GATHER along the axis at computed places
- *                                             where a width may be beyond the axis */
+ *     pad reflect, edge, symmetric, wrap      pieces joined; GATHER along the axis where a width
+ *                                             may be beyond it */
 #include "library/library.h"
 
 static int axis_of(Args *a, int64_t axis, int rank)
