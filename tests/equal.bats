@@ -114,6 +114,9 @@ kept() {
 	graph 'input x f32[n, 4] where n in 1..9\noutput y = softmax(x)\n'
 	ok tool fuse --prove g.mp
 	[ "$(grep -c '^fuse .*: the same: ' <<< "$errors")" -ge 8 ]
+	graph 'input x f32[8]\noutput y = sort(x[x > 0.5])\n'
+	ok tool schedule --prove g.mp
+	not grep -v ': the same: ' <<< "$errors"
 	"$BIN/sluice" --prove lower -t clang g.mp 2> said > /dev/null
 	grep -q '^lower unroll: the same: ' said
 }

@@ -131,6 +131,14 @@ same() {
 	done
 }
 
+# kernels PROGRAM: their names, as clang gets them
+kernels() { printf "$1" > p.t; tool trace p.t | tool fuse | tool lower -t clang | tool show --loops | sed -n 's/^K[0-9]* \([a-z0-9_]*\)(.*/\1/p' | tr '\n' ' '; }
+
+@test "layout: a fold that all parts of another need is not folded in each of them" {
+	[ "$(kernels 'input x f32[6300, 20]\noutput k = argmax(x, axis=0)\n')" = 'r_20_6300_6300 ' ]
+	[ "$(kernels 'input x f32[4, 200000]\noutput k = argmax(x, axis=1)\n')" = 'parts_r_4_200000_200000 parts_r_4_200000_200000 r_4_200000_200000 ' ]
+}
+
 @test "layout: long reductions in parts, the same bits from any number of threads" {
 	local seed inputs="x0=rand x1=rand x2=rand x3=rand"
 	for seed in 1 2 3 4 5 6; do

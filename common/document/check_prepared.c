@@ -19,20 +19,6 @@ static _Noreturn void bad(const UOp *call, const char *why)
 	die(MALFORMED, "node %u %s (%.60s): %s", call->id, op_name(call->op), name, why);
 }
 
-/* The slots that a call writes: those it stores to, and the scratch buffer of a sort. */
-static uint64_t slots_filled(const UOp *call)
-{
-	uint64_t slots = call_writes(call);
-	Nodes all = walk_kept(call->src[0]);
-	for (size_t i = 0; i < all.n; i++) {
-		const UOp *to = all.at[i]->op == OP_RSORT ? all.at[i]->src[2]->src[0] : NULL;
-		const Val *slot = to ? val_get(to->arg, "slot") : NULL;
-		if (slot && slot->i < 64)
-			slots |= 1ull << slot->i;
-	}
-	return slots;
-}
-
 static void check_once(const UOp *call)
 {
 	int64_t count;
@@ -63,7 +49,7 @@ static bool touches_prepared(const UOp *call)
 static void check_filled(Map *filled, const UOp *call, bool once)
 {
 	uint32_t first = call->op == OP_CALL;
-	uint64_t fills = first ? slots_filled(call) : 1;
+	uint64_t fills = first ? call_fills(call) : 1;
 	for (int writes = 0; writes < 2; writes++)
 		for (uint32_t i = first; i < call->nsrc; i++) {
 			const UOp *b = call->src[i];

@@ -20,7 +20,7 @@ typedef struct Comparison {
 	int call;               /* the number of the call at hand */
 	double drawn;           /* the most values drawn, and decisions made, at a point */
 	const char *rounded;    /* an output whose floats are the same but for rounding, or NULL */
-	const char *nan;        /* the output refuted last, if all that differs is NaN in it */
+	const char *nan;        /* the output refuted last, if NaN may be all that differs */
 	const char *calm;       /* an output that is the same where no input is infinite */
 	int rounds;             /* how many choices of sizes there is time for */
 	bool stepped;           /* sizes or branches are data */
@@ -138,13 +138,16 @@ static void put_first_write(Comparison *c)
 	}
 }
 
+/* Whether a NaN that the first has not may make the difference: integers do not show it. */
+static bool may_be_nan(DType dt, const char *how) { return !dtype_float(dt) || how == more_nan; }
+
 static bool refute(Comparison *c, const Named *a, const Named *b, int64_t at, const char *how)
 {
 	static const char *const draws[] = {
 		[DRAW_FIELD] = "over the field", [DRAW_SMALL] = "over small integers",
 		[DRAW_EDGES] = "over edge values"};
 
-	c->nan = how == more_nan ? a->name : NULL;
+	c->nan = may_be_nan(a->at.dtype, how) ? a->name : NULL;
 	buf_printf(c->report, "%s", b->name);
 	put_place(c->report, b, at);
 	buf_printf(c->report, " differs %s: %s", draws[c->draw->kind], how);
@@ -413,7 +416,9 @@ static Point same_calm(Comparison *c, Draw d, uint64_t seed)
 	const size_t said = c->report->n;
 	const char *name = c->nan;
 
-	if (!name || !c->field || !regroups(c->field, name, seed))
+	if (!name || !c->field)
+		return DIFFERENT;
+	if (name != c->calm && !regroups(c->field, name, seed))
 		return DIFFERENT;
 	d.calm = true;
 	Point p = same_draw(c, &d);

@@ -120,7 +120,7 @@ static void check_read(List *l, UOp *u)
 static void ready(List *l, const UOp *call, Map *written)
 {
 	bool kernel = call->op == OP_CALL;
-	uint64_t writes = kernel ? call_writes(call) : 1;
+	uint64_t writes = kernel ? call_fills(call) : 1;
 	for (uint32_t k = kernel; k < call->nsrc; k++) {
 		UOp *u = call->src[k];
 		bool writes_it = k - kernel < 64 && writes >> (k - kernel) & 1;

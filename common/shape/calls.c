@@ -80,6 +80,19 @@ uint64_t call_writes(const UOp *call)
 	return slots;
 }
 
+uint64_t call_fills(const UOp *call)
+{
+	uint64_t slots = call_writes(call);
+	Nodes all = walk_kept(call->src[0]);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *to = all.at[i]->op == OP_RSORT ? all.at[i]->src[2]->src[0] : NULL;
+		const Val *slot = to ? val_get(to->arg, "slot") : NULL;
+		if (slot && slot->kind == VAL_INT && slot->i >= 0 && slot->i < 64)
+			slots |= (uint64_t)1 << slot->i;
+	}
+	return slots;
+}
+
 const char *kernel_name(const UOp *kernel)
 {
 	const Val *name = val_get(kernel->arg, "name");

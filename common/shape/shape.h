@@ -97,6 +97,8 @@ UOp *call_with_kernel(UOp *call, UOp *kernel);
 UOp *call_with_buffer(const UOp *call, UOp *kernel, UOp *buffer);
 /* bit k: a STORE in the CALL's kernel writes slot k */
 uint64_t call_writes(const UOp *call);
+/* as well as the slot in which an RSORT keeps its scratch, whose content before does not matter */
+uint64_t call_fills(const UOp *call);
 const char *kernel_name(const UOp *kernel);                  /* "kernel" when it has none */
 const char *call_name(const UOp *call);                      /* its kernel's name */
 /* g with its calls replaced. */

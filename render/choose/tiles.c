@@ -88,16 +88,23 @@ static UOp *find_heavy(const Facts *f)
 	return best;
 }
 
-/* The lanes of a vector, by the widest value that is computed; a wider one is a lane. */
+/* The lanes of a vector, by the widest float that is computed, or where there is none by what is
+ * stored; a wider one is a lane. */
 static int kernel_lanes(const Facts *f)
 {
-	int size = 4;
+	int size = 4, stored = dtype_size(f->kernel->src[0]->src[1]->dtype);
+	bool floats = false;
 	for (size_t i = 0; i < f->all.n; i++) {
 		const UOp *u = f->all.at[i];
 		bool counts = u->op == OP_LOAD || u->op == OP_RREDUCE || op_elementwise(u->op);
-		if (counts && dtype_float(u->dtype) && dtype_size(u->dtype) > size)
+		if (!counts || !dtype_float(u->dtype))
+			continue;
+		floats = true;
+		if (dtype_size(u->dtype) > size)
 			size = dtype_size(u->dtype);
 	}
+	if (!floats && stored > size)
+		size = stored;
 	return target->vector > size ? target->vector / size : 1;
 }
 

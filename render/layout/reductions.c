@@ -37,21 +37,27 @@ typedef struct {
 	UOp *call, *reduce, *along;
 	int axis;               /* the first free axis number */
 	int64_t parts;
+	bool few, may_be_rows;  /* so few results that threads have nothing to share; or, in rows */
 	bool rows;              /* whole rows are summed at once, and stay contiguous */
 } Long;
 
 /* ---- finding one */
 
-/* The ranges that u or a reduction inside it binds; *inner gets those bound inside. */
+/* The ranges of u's iterations, those of the reductions inside that each of them computes anew
+ * among them; *inner gets all that are bound inside. */
 static uint64_t bound_in(UOp *u, uint64_t *inner)
 {
 	uint64_t set = bound_of(u);
 	Nodes all = walk(u->src[0]);
 	*inner = 0;
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_RREDUCE)
-			*inner |= bound_of(all.at[i]);
-	return set | *inner;
+	for (size_t i = all.n; i-- > 0;) {
+		if (all.at[i]->op != OP_RREDUCE)
+			continue;
+		*inner |= bound_of(all.at[i]);
+		if (free_of(all.at[i]) & set)
+			set |= bound_of(all.at[i]);
+	}
+	return set;
 }
 
 /* The range to split: the outermost with at least as many iterations as there may be parts, else
@@ -78,8 +84,32 @@ static int64_t power_below(int64_t n)
 	return v;
 }
 
+/* Does each iteration of u read places that are neighbours where the store's are? */
+static bool has_rows(const Long *l, UOp *u)
+{
+	UOp *to = flat_place(l->f.kernel->src[0]->src[0]);
+	Nodes all = walk(u->src[0]);
+	int64_t step;
+	for (int r = 0; r < l->f.nrange; r++) {
+		if (!place_step(to, l->f.range[r], &step) || step != 1 || least_size(&l->f, r) < 2)
+			continue;
+		for (size_t i = 0; i < all.n; i++) {
+			UOp *load = all.at[i];
+			if (load->op == OP_LOAD && free_of(load) >> r & 1 &&
+				free_of(load) & bound_of(u) &&
+				place_step(flat_place(load->src[0]), l->f.range[r], &step) &&
+				step == 1)
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool is_long(Long *l, UOp *u)
 {
+	l->rows = l->may_be_rows && has_rows(l, u);
+	if (!l->rows && !l->few)
+		return false;
 	uint64_t inner, all = bound_in(u, &inner) | (l->rows ? l->f.out : 0);
 	int64_t work = least_of(&l->f, all), n = work / part_least(), most = MOST_PARTS;
 	if (folds_tuple(u) || free_of(u) & ~l->f.out || work < long_least(l->rows))
@@ -95,25 +125,6 @@ static bool is_long(Long *l, UOp *u)
 	return l->parts > 1;
 }
 
-/* Is some load contiguous where the store is? */
-static bool has_rows(const Long *l)
-{
-	UOp *to = flat_place(l->f.kernel->src[0]->src[0]);
-	int64_t step;
-	for (int r = 0; r < l->f.nrange; r++) {
-		if (!place_step(to, l->f.range[r], &step) || step != 1 || least_size(&l->f, r) < 2)
-			continue;
-		for (size_t i = 0; i < l->f.all.n; i++) {
-			UOp *u = l->f.all.at[i];
-			if (u->op == OP_LOAD && free_of(u) >> r & 1 &&
-				place_step(flat_place(u->src[0]), l->f.range[r], &step) &&
-				step == 1)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* Are so few items left that threads have nothing to share? */
 static bool few_items(Long *l)
 {
@@ -122,8 +133,9 @@ static bool few_items(Long *l)
 	if (n >= few_in_rows())
 		return false;
 	bool contracts = roles_find(&r, l->call);
-	l->rows = n < (contracts ? FEW_IN_TILES : few_in_rows()) && has_rows(l);
-	return l->rows || n < FEW;
+	l->may_be_rows = n < (contracts ? FEW_IN_TILES : few_in_rows());
+	l->few = n < FEW;
+	return l->may_be_rows || l->few;
 }
 
 /* The first long reduction of the call's kernel, sources before users. */

@@ -2,7 +2,8 @@
  *
  *     flip, transpose, reshape, slice, tile   movement ops alone, which cost nothing
  *     concat, stack, roll                     movement ops selected by place (t_concat)
- *     pad reflect, edge, symmetric, wrap      GATHER along the axis at computed places */
+ *     pad reflect, edge, symmetric, wrap      pieces joined; GATHER along the axis where a width
+ *                                             may be beyond it */
 #include "library/library.h"
 
 static int axis_of(Args *a, int64_t axis, int rank)
@@ -391,17 +392,64 @@ static UOp *pad_places(const char *mode, UOp *n, UOp *before, UOp *after)
 	return t_min(i, t_sub(t_size(DT_I64, ix_sub(period, ix_sub(ix_const(1), edge))), i));
 }
 
+/* The n elements before or after axis i of x, which has as many to take. */
+static UOp *pad_piece(UOp *x, int i, const char *mode, bool after, UOp *n)
+{
+	UOp *size = t_dim(x, i), *from = ix_const(0);
+	bool edge = !strcmp(mode, "edge"), wrap = !strcmp(mode, "wrap");
+
+	if (after != wrap)
+		from = ix_sub(size, edge ? ix_const(1) : n);
+	if (!strcmp(mode, "reflect"))
+		from = ix_add(from, ix_const(after ? -1 : 1));
+	if (edge)
+		return t_expand_axis(t_shrink_axis(x, i, from, ix_add(from, ix_const(1))), i, n);
+	x = t_shrink_axis(x, i, from, ix_add(from, n));
+	return wrap ? x : t_flip(x, 1, &i);
+}
+
+/* Whether axis i of x has as many elements as each width takes, for all sizes. */
+static bool pad_within(UOp *x, int i, const char *mode, UOp *const *w)
+{
+	UOp *size = t_dim(x, i), *one = ix_const(1);
+
+	if (!strcmp(mode, "edge"))
+		return ix_prove_le(one, size);
+	if (!strcmp(mode, "reflect"))
+		size = ix_sub(size, one);
+	return ix_prove_le(w[0], size) && ix_prove_le(w[1], size);
+}
+
+/* Axis i of x, padded by pieces. */
+static UOp *pad_joined(UOp *x, int i, const char *mode, UOp *const *w)
+{
+	UOp *piece[3];
+	int n = 0;
+
+	if (!is_int(w[0], 0))
+		piece[n++] = pad_piece(x, i, mode, false, w[0]);
+	piece[n++] = x;
+	if (!is_int(w[1], 0))
+		piece[n++] = pad_piece(x, i, mode, true, w[1]);
+	return t_concat(n, piece, i);
+}
+
+static UOp *pad_gathered(UOp *x, int i, const char *mode, UOp *const *w)
+{
+	UOp *places = pad_places(mode, t_dim(x, i), w[0], w[1]);
+	return t_move_axis(t_gather(t_move_axis(x, i, 0), 1, &places), 0, i);
+}
+
 static UOp *pad_again(UOp *x, const char *mode, UOp *(*w)[2])
 {
 	for (int i = 0; i < t_rank(x); i++) {
-		UOp *places;
 		if (is_int(w[i][0], 0) && is_int(w[i][1], 0))
 			continue;
 		if (is_int(t_dim(x, i), 0))
 			die(MALFORMED, "pad: axis %d is empty: nothing to take for mode %s", i,
 				mode);
-		places = pad_places(mode, t_dim(x, i), w[i][0], w[i][1]);
-		x = t_move_axis(t_gather(t_move_axis(x, i, 0), 1, &places), 0, i);
+		x = pad_within(x, i, mode, w[i]) ? pad_joined(x, i, mode, w[i])
+						 : pad_gathered(x, i, mode, w[i]);
 	}
 	return x;
 }
