@@ -35,7 +35,6 @@ typedef struct {
 	VEC(UOp *) whole;       /* registers whose elements are not told apart */
 	VEC(UOp *) around;      /* counters of loops around the stores */
 	VEC(uint32_t) own;      /* loops that have counters of their own, by statement */
-	VEC(UOp *) start;       /* of clamped tiles, that places hold */
 	bool apart;             /* the items may be of two work groups */
 	uint64_t more;          /* how much greater the constant is in world 0, when solving */
 } Same;
@@ -535,19 +534,9 @@ static bool is_clamp(const Same *s, UOp *t)
 		(!moves_with(s->d, m->src[0]) || !moves_with(s->d, m->src[1]));
 }
 
-/* The number of a clamped start, from 0. */
-static size_t start_number(Same *s, UOp *start)
-{
-	for (size_t i = 0; i < s->start.n; i++)
-		if (s->start.at[i] == start)
-			return i;
-	vec_push(&s->start, start);
-	return s->start.n - 1;
-}
-
 /* Whether a digit is a clamped start plus at most counters of the item and constants; notes the
- * starts, and in `held` which they are. At level schedule one counter of a loop may be added. */
-static bool clamped_digit(Same *s, Numbers *n, UOp *u, uint64_t *held)
+ * starts. At level schedule one counter of a loop may be added. */
+static bool clamped_digit(Same *s, Numbers *n, UOp *u)
 {
 	int clamps = 0, items = 0;
 	int64_t c;
@@ -559,8 +548,6 @@ static bool clamped_digit(Same *s, Numbers *n, UOp *u, uint64_t *held)
 		bool clamp = is_clamp(s, t), item = s->d->schedule && t->op == OP_RANGE;
 		if (clamp || item)
 			number_know(n, t);
-		if (clamp)
-			*held |= 1ull << (start_number(s, t) & 63);
 		clamps += clamp;
 		items += item;
 		if (moves & OF_ITEM && !clamp && !item && !digits_know(s->d, t))
@@ -580,11 +567,10 @@ static bool clamped(Same *s)
 		if (memory_of(&all.at[i])->op != OP_PARAM)
 			number_whole(n, memory_of(&all.at[i]));
 	bool ok = true, one = false;
-	uint64_t *held = arena_alloc((s->d->n + 1) * sizeof *held);
-	memset(held, 0, s->d->n * sizeof *held);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
 		number_know(n, s->d->fresh.at[i]);
-	for (size_t i = 0; i < s->d->leaf.n && ok; i++)
+	for (size_t i = 0; i < s->d->leaf.n && ok; i++) {
+		size_t starts = 0;
 		for (size_t k = 0; k < s->d->n && ok; k++) {
 			UOp *u = s->d->leaf.at[i][k].at;
 			if (!(moves_with(s->d, u) & OF_ITEM))
@@ -592,19 +578,19 @@ static bool clamped(Same *s)
 			bool sum = is_sum(s, u);
 			if (sum && number_is_set(n, 0, u))
 				tie_terms(n, u);
-			bool is = !sum && clamped_digit(s, n, u, &held[k]);
-			one |= is;
+			bool is = !sum && clamped_digit(s, n, u);
+			starts += is;
 			ok = is || ((sum || u->op != OP_ADD) && digits_know(s->d, u));
 		}
+		/* a place without a start is that of tiles which begin anywhere */
+		ok &= !starts || starts == s->d->n;
+		one |= starts;
+	}
 	for (size_t i = 0; s->d->schedule && i < s->around.n; i++)
 		for (int w = 0; w < 2; w++)
 			if (!number_is_set(n, w, s->around.at[i]))
 				number_set(n, w, s->around.at[i],
 					number_mix(s->around.at[i]->id, 20 + w));
-	/* a place without a start is that of tiles which begin anywhere */
-	ok &= s->start.n < 64;
-	for (size_t k = 0; k < s->d->n && ok; k++)
-		ok = held[k] == held[0];
 	ok = ok && one && numbers_run(n);
 	for (size_t i = 0; i < s->d->n && ok; i++)
 		ok = numbers_stored(n, 0, s->a[i]) == numbers_stored(n, 1, s->a[i]);
@@ -663,6 +649,5 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	vec_free(&s.sums);
 	vec_free(&s.around);
 	vec_free(&s.own);
-	vec_free(&s.start);
 	return ok;
 }
