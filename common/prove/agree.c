@@ -77,11 +77,20 @@ static uint64_t cell_key(const UOp *memory, Code place)
 	return hash_mix(hash_mix(3, memory->id), place);
 }
 
-/* What op makes of operands that are not all numbers. */
+/* What op makes of operands that are not all numbers. Factors and terms in either order are the
+ * same: each tile has them in an order of its own. */
 static Code hashed(Run *r, const UOp *u)
 {
 	uint64_t h = hash_mix(u->arg->hash, u->op * 64 + u->dtype);
-	for (uint32_t i = 0; i < u->nsrc; i++) {
+	uint32_t i = 0;
+	if (u->nsrc >= 2 && (op_info[u->op].commutes || u->op == OP_MULACC)) {
+		Code a = evaluate(r, u->src[0]), b = evaluate(r, u->src[1]);
+		if (!a || !b)
+			return NOTHING;
+		h = hash_mix(hash_mix(h, a < b ? a : b), a < b ? b : a);
+		i = 2;
+	}
+	for (; i < u->nsrc; i++) {
 		Code c = evaluate(r, u->src[i]);
 		if (!c)
 			return NOTHING;
