@@ -3,6 +3,7 @@
  *
  *     trace model.onnx | fuse | layout --explain | render -t clang | run */
 #include "target/target.h"
+#include "actions/actions.h"
 #include "layout/layout.h"
 
 static const Option options[] = {
@@ -11,10 +12,20 @@ static const Option options[] = {
 		&lower_opt.processor},
 	{0, "measured", NULL, "for the processor that lower --measure has measured",
 		&lower_opt.measured},
+	{0, "opt", "LIST", "'SINK: fuse_at t0 0 8': actions of the schedule",
+		&lower_opt.actions},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0, "explain", NULL, "print on standard error the new layouts", &lower_opt.explain},
 	{0},
 };
+
+static void check_options(void)
+{
+	target_remember();
+	if (lower_opt.actions && !schedule_given(lower_opt.actions))
+		die(USAGE, "--opt: 'SINK: fuse_at t0 0 8': only actions of the schedule are for "
+			"layout");
+}
 
 int main(int argc, char **argv)
 {
@@ -27,7 +38,7 @@ int main(int argc, char **argv)
 		.steps = STEPS_SEGMENTS,
 		.level_out = LV_SCHEDULE,
 		.passes = layout_passes,
-		.workers = target_remember,
+		.workers = check_options,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -284,6 +284,8 @@ static void read_pad(Plan *p, const Facts *f, const Val *a)
 static const Action actions[] = {
 #define ACTION(NAME, ARGS, READ, HELP) {.name = #NAME, .args = ARGS, .help = HELP, .read = READ},
 #define REWRITE(NAME, ARGS, FN, HELP) {.name = #NAME, .args = ARGS, .help = HELP, .rewrite = FN},
+#define SCHEDULE(NAME, ARGS, HELP) \
+	{.name = #NAME, .args = ARGS, .help = HELP, .schedule = true},
 #include "actions/actions.def"
 };
 
@@ -327,8 +329,8 @@ const Action *action_find(const UOp *kernel, const Val *a)
 
 void actions_help(void)
 {
-	printf("\nactions (r: a range, n: a number, v: a value, as LOAD.0; t: a word; ?: may be "
-	       "left out, *: any number):\n");
+	printf("\nactions (r: a range, n: a number, b: a temporary, v: a value, as LOAD.0; t: a "
+	       "word; ?: may be left out, *: any number):\n");
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
 		printf("    %-15s %-7s %s\n", actions[i].name, actions[i].args, actions[i].help);
 }
@@ -336,6 +338,9 @@ void actions_help(void)
 static void read_action(Plan *p, const Facts *f, const Val *a)
 {
 	const Action *row = action_find(f->kernel, a);
+	if (row->schedule)
+		die(MALFORMED, "node %u KERNEL: %s is an action of the schedule: it stands in the "
+			"SINK", f->kernel->id, row->name);
 	if (!row->read)
 		die(MALFORMED, "node %u KERNEL: %s has to be carried out before", f->kernel->id,
 			row->name);
@@ -435,6 +440,13 @@ const Val *plan_given(const char *opt, const UOp *kernel)
 	if (fnmatch(arena_printf("%.*s", (int)(colon - opt), opt), name->s, 0))
 		return NULL;
 	return actions_parse(colon + 1, USAGE, "--opt");
+}
+
+const Val *schedule_given(const char *opt)
+{
+	static const char sink[] = "SINK:";
+	size_t n = sizeof sink - 1;
+	return opt && !strncmp(opt, sink, n) ? actions_parse(opt + n, USAGE, "--opt") : NULL;
 }
 
 uint64_t tiled_ranges(const Plan *p)

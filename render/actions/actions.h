@@ -73,6 +73,7 @@ typedef struct {
 	const char *name, *args, *help;
 	void (*read)(Plan *p, const Facts *f, const Val *a);
 	void (*rewrite)(Rewriting *w, const Val *a);
+	bool schedule;          /* it stands in the SINK, and layout carries it out */
 } Action;
 /* The row of action a; dies with MALFORMED when there is none, or its operands do not fit it. */
 const Action *action_find(const UOp *kernel, const Val *a);
@@ -168,6 +169,8 @@ const Val *actions_parse(const char *text, int status, const char *what);
 void actions_text(Buf *out, const Val *list);
 /* The actions that --opt gives a kernel of this name, in the form of its arg, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);
+/* Those that --opt 'SINK: …' gives the schedule, or NULL. */
+const Val *schedule_given(const char *opt);
 /* Reads the actions of the kernel's arg; plan_read dies with MALFORMED when they do not fit it. */
 void plan_parse(Plan *p, const Facts *f);
 void plan_read(Plan *p, const Facts *f);

@@ -61,7 +61,8 @@ static UOp *kernel_actions(const KernelUse *use)
 	UOp *kernel = use->kernel;
 	if (val_get(kernel->arg, "actions"))
 		return kernel;
-	const Val *given = lower_opt.actions ? plan_given(lower_opt.actions, kernel) : NULL;
+	const Val *given = lower_opt.actions && !schedule_given(lower_opt.actions) ?
+		plan_given(lower_opt.actions, kernel) : NULL;
 	if (!given && lower_opt.tuned && (given = tuned_find(use, NULL)))
 		explain(kernel, "because of what tune has found");
 	if (given)
@@ -148,7 +149,7 @@ static void check_given(const Graph *g)
 Graph *lower_actions(Graph *g)
 {
 	lower_constants = constant_bytes(g);
-	if (lower_opt.actions)
+	if (lower_opt.actions && !schedule_given(lower_opt.actions))
 		check_given(g);
 	return reasons_leave(kernels_map(g, kernel_actions));
 }

@@ -89,6 +89,13 @@ static Graph *online(Graph *g)
 {
 	return may_grow(g) && !lower_opt.strict ? layout_online(g) : g;
 }
+static Graph *fuse_at(Graph *g)
+{
+	if (!wanted(g) && schedule_list(g))
+		die(MALFORMED, "SINK: its actions cannot be carried out: the document has been "
+			"laid out, or the target has no vectors");
+	return wanted(g) ? layout_fuse_at(g) : g;
+}
 static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
 static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 
@@ -106,6 +113,8 @@ const Pass layout_passes[] = {
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
 	{"operands", operands, "operands in the wrong order transposed", .optional = true},
 	{"online", online, "softmax and the product behind it with a running maximum and sum",
+		.optional = true},
+	{"fuse_at", fuse_at, "calls computed within loops of others, as the SINK says",
 		.optional = true},
 	{"slices", slices, "temporaries in slices, never whole in memory", .optional = true},
 	{"plan", plan, "temporaries packed into one workspace again"},

@@ -362,6 +362,15 @@ static inline __attribute__((always_inline)) i32x4 splat_i32x4(int x)
 }
 #endif
 
+#ifndef HELPER_splat_i32x8
+#define HELPER_splat_i32x8
+static inline __attribute__((always_inline)) i32x8 splat_i32x8(int x)
+{
+	const i32x8 r = {x, x, x, x, x, x, x, x};
+	return r;
+}
+#endif
+
 #ifndef HELPER_splat_i64x4
 #define HELPER_splat_i64x4
 static inline __attribute__((always_inline)) i64x4 splat_i64x4(long x)
