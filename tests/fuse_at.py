@@ -42,8 +42,9 @@ def step(r, x, rank, i):
              f"{x}[{rows}1:, :] + {x}[{rows}:-1, :]", f"{x}[{rows}2:, 1:] * {x}[{rows}:-2, :-1] + {x}[{rows}1:-1, 1:]",
              f"{x} - mean({x}, axis=-1, keepdims=true)", f"softmax({x})", f"pad({x}, [{'[0, 0], ' * (rank - 1)}[1, 1]])",
              f"{x} / (1 + max(abs({x}), axis=-1, keepdims=true))", f"mean({x}) * {x}"]
-    convs = [f"conv2d({x}, w{i})", f"conv2d({x}, w{i}, padding=1)", f"conv2d({x}, w{i}, stride=2)",
-             f"relu(conv2d({x}, w{i}, dilation=2))"]
+    # scaled, so that a softmax behind several of them does not magnify what order sums are taken in
+    convs = [f"conv2d({x}, w{i}) * 0.1", f"conv2d({x}, w{i}, padding=1) * 0.1", f"conv2d({x}, w{i}, stride=2) * 0.1",
+             f"relu(conv2d({x}, w{i}, dilation=2) * 0.1)"]
     return r.choice(convs if rank == 4 and r.random() < 0.6 else kinds)
 
 
