@@ -160,6 +160,7 @@ contractions() {
 	done
 	# both accesses of a transpose, and no single one
 	printf 'input a f32[64, 64]\noutput y = transpose(a, [1, 0])\n' | tool trace | tool render -t cuda | tool show > p.txt
-	[ "$(grep -c '(f32x4 \*)&' p.txt)" = 2 ] && [ "$(grep -c '(const f32x4 \*)&' p.txt)" = 2 ]
+	[ "$(grep -c '(f32x4 \*)&' p.txt)" = 2 ]
+	[ "$(grep -c '(const f32x4 \*)&' p.txt)" = 2 ]
 	run ! grep -E ' = a\[|^[^*]*y\[.*\] = ' p.txt
 }
