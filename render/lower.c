@@ -57,6 +57,8 @@ static const Pass passes[] = {
 	{"rewrites", lower_rewrites, "actions that rewrite a kernel: its ranges split"},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},
+	{"wide", lower_wide, "neighbours that an item of a GPU moves become one access",
+		.optional = true},
 	{"slices", lower_slices, "calls that share slices become one", .optional = true},
 	{"brief", lower_brief, "mark what a compiler need not optimise", .optional = true},
 	{"lanes", lower_lanes, "loops of kind vector become values with lanes", .optional = true},

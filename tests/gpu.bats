@@ -131,3 +131,36 @@ contractions() {
 	tool show -p edited.txt > edited.mp
 	refused "EXCHANGE stands where not all items" prove -q edited.mp
 }
+
+# each width of an element, rows of which 16 bytes are a part or not, a number of them that is only
+# known when it runs, a gate; what an item has side by side goes through a register
+@test "gpu: items read and write 16 bytes where places are known to be multiples of that" {
+	local d
+	for d in f32 f16 f64 i8 u16 bool; do
+		printf 'input a%s %s[96, 256]\noutput t%s = transpose(a%s, [1, 0])\n' "$d" "$d" "$d" "$d"
+		[ "$d" = bool ] || printf 'output s%s = a%s * 3\n' "$d" "$d"
+	done > g.t
+	printf '%s\n' 'input x f32[7, 1024]' 'input z f32[7, 1022]' 'input q f32[n, 36] where n in 1..90' 'input v f16[3, 2048]' \
+		'output y = softmax(x, axis=1)' 'output y1 = softmax(z, axis=1)' 'output y2 = softmax(q, axis=1)' \
+		'output y3 = transpose(q, [1, 0])' 'output y4 = softmax(v, axis=1)' \
+		'output y5 = softmax(pad(x, [[0, 1], [0, 8]]), axis=1)' 'output y6 = sum(x[:, 3:], axis=1)' >> g.t
+	tool trace g.t | tool fuse > g.mp
+	local operands
+	read -ra operands <<< "$(printf 'a%s=rand ' f32 f16 f64 i8 u16 bool) x=rand z=rand q=rand v=rand"
+	tool lower -t opencl g.mp > l.mp
+	tool prove -q l.mp
+	[ "$(tool show l.mp | grep -c '"vector"')" -ge 10 ]
+	for n in 1 77; do
+		tool run --interpret g.mp "${operands[@]}" n=$n -o a.npz
+		tool run --interpret l.mp "${operands[@]}" n=$n -o b.npz
+		tool diff --rtol 2e-5 --atol 1e-5 a.npz b.npz
+		tool run --devices | grep -q ^opencl || continue
+		tool run -t opencl l.mp "${operands[@]}" n=$n -o b.npz
+		tool diff --rtol 2e-5 --atol 1e-5 a.npz b.npz
+	done
+	# both accesses of a transpose, and no single one
+	printf 'input a f32[64, 64]\noutput y = transpose(a, [1, 0])\n' | tool trace | tool render -t cuda | tool show > p.txt
+	[ "$(grep -c '(f32x4 \*)&' p.txt)" = 2 ]
+	[ "$(grep -c '(const f32x4 \*)&' p.txt)" = 2 ]
+	run ! grep -E ' = a\[|^[^*]*y\[.*\] = ' p.txt
+}

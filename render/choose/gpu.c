@@ -12,7 +12,7 @@
 #include "target/target.h"
 #include "choose/choose.h"
 
-enum { BLOCK = 32, BLOCK_ROWS = 8 };
+enum { BLOCK = 32 };
 enum { SIDE = 16, SIDE_LEAST = 8, MOST_EACH = 8, TOGETHER = 4, DEPTH = 16 };
 enum { FOLD_LEAST = 8, PAD = 4 };
 
@@ -325,7 +325,8 @@ static int across(const Facts *f, int j)
 /* Stages the loads that are contiguous along i and not along j. */
 static int64_t stage_across(GpuTiles *t, const Facts *f, const Rewriting *w)
 {
-	uint64_t i = set_of(f, w, &t->i.tile[0], 1), j = set_of(f, w, &t->j.item, 1);
+	uint64_t i = set_of(f, w, &t->i.item, 1);
+	uint64_t j = set_of(f, w, &t->j.tile[0], 1);
 	int64_t bytes = 0;
 	for (size_t k = 0; k < f->all.n; k++) {
 		const UOp *u = f->all.at[k];
@@ -335,17 +336,20 @@ static int64_t stage_across(GpuTiles *t, const Facts *f, const Rewriting *w)
 			continue;
 		const char *name = value_name(f, u);
 		vec_push(&t->list, VARR(val_str("stage"), val_str(name), val_str(t->j.item),
-			val_str(t->i.item), val_str(t->i.tile[0])));
-		act(t, "pad", name, val_int(1), NULL);
+			val_str(t->j.tile[0]), val_str(t->i.item)));
+		act(t, "pad", name, val_int(t->j.each), NULL);
 		bytes += BLOCK * (BLOCK + 1) * dtype_size(u->dtype);
 	}
 	return bytes;
 }
 
-/* Blocks of 32 × 32: read along i, written along j. */
+/* Blocks of 32 × 32: read along i, written along j, as many elements at once as an item moves. The
+ * rows of an item lie as many elements further apart in the group's memory, so that items side by
+ * side read columns from other banks each. */
 static const Val *choose_blocks(const KernelUse *use, GpuTiles *t, const char **rule)
 {
 	const Facts *f = t->f;
+	int size = dtype_size(f->kernel->src[0]->src[0]->dtype);
 	t->j.r = t->i.r = -1;
 	for (int r = 0; r < f->nrange && t->j.r < 0; r++)
 		if (f->out >> r & 1 && most_size(f, r) >= BLOCK &&
@@ -354,10 +358,11 @@ static const Val *choose_blocks(const KernelUse *use, GpuTiles *t, const char **
 	t->i.r = t->j.r < 0 ? -1 : across(f, t->j.r);
 	if (t->i.r < 0)
 		return NULL;
+	t->j.each = target->access > size ? target->access / size : TOGETHER;
 	split(t, arena_printf("%d", axis_of(f, t->i.r)), BLOCK, &t->i.group, &t->i.item);
-	split(t, t->i.item, BLOCK / BLOCK_ROWS, &t->i.item, &t->i.tile[0]);
-	t->i.size[t->i.ntiles++] = BLOCK / BLOCK_ROWS;
 	split(t, arena_printf("%d", axis_of(f, t->j.r)), BLOCK, &t->j.group, &t->j.item);
+	split(t, t->j.item, t->j.each, &t->j.item, &t->j.tile[0]);
+	t->j.size[t->j.ntiles++] = t->j.each;
 	bool fits = with_stages(t, use, stage_across);
 	*rule = arena_printf("loads along r%d, stores along r%d: blocks of %d x %d in the group's "
 		"memory", axis_of(f, t->i.r), axis_of(f, t->j.r), BLOCK, BLOCK);

@@ -187,6 +187,9 @@ Graph *lower_brief(Graph *g);
 Graph *lower_linearize(Graph *g);
 /* Loops of kind unroll written out. */
 Graph *lower_unroll(Graph *g);
+/* wide.c: neighbours that a work item reads or writes one by one are moved together, for a target
+ * with `access`. */
+Graph *lower_wide(Graph *g);
 /* roll.c: kernel, with loops of plain kind where those of kind unroll are too long to be written
  * out. */
 UOp *roll_tiles(UOp *kernel);

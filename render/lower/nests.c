@@ -13,6 +13,7 @@
  */
 #include "lower/lower.h"
 #include "index/ix.h"
+#include "target/target.h"
 
 /* Is range r already bound to a counter around s? Then a loop inside needs a counter of its own. */
 static bool open_around(const Scope *s, uint64_t bit)
@@ -212,6 +213,28 @@ void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat)
 	}
 }
 
+/* How many elements side by side an item takes: as many as the target's items move at once, where
+ * the innermost of the ranges is contiguous in a buffer, and all items still have some. */
+static int elements_each(const Lowering *l, int r, UOp *total)
+{
+	const Facts *f = &l->facts;
+	int64_t n, rest;
+	int each = 0;
+	for (size_t i = 0; i < f->all.n && target->access; i++) {
+		const UOp *u = f->all.at[i];
+		if ((u->op != OP_LOAD && u->op != OP_STORE) || movement_of(f, u, r) != NEXT)
+			continue;
+		int fit = target->access / dtype_size(u->src[0]->dtype);
+		each = each && each < fit ? each : fit;
+	}
+	if (!ix_is_const(total, &n))
+		return 1;
+	while (each > 1 && (n < (int64_t)each * l->plan.items ||
+		!ix_is_const(ix_mod(f->range[r]->src[0], ix_const(each)), &rest) || rest))
+		each /= 2;
+	return each > 1 ? each : 1;
+}
+
 Scope *open_strided(
 	Lowering *l, Scope *in, const int *range, int n, Scope **first, UOp **number)
 {
@@ -219,6 +242,8 @@ Scope *open_strided(
 	int64_t rest;
 	for (int i = 0; i < n; i++)
 		total = ix_mul(total, l->facts.range[range[i]]->src[0]);
+	int each = n ? elements_each(l, range[n - 1], total) : 1;
+	total = ix_div(total, ix_const(each));
 	UOp *rounds = ix_div(ix_add(total, ix_sub(items, ix_const(1))), items);
 	Scope *s = *first = scope_new(l, in, 0, scope_range(l, in, rounds, "reduce"));
 	s->shares = true;
@@ -226,6 +251,11 @@ Scope *open_strided(
 	if (!ix_is_const(ix_mod(total, items), &rest) || rest) {
 		UOp *guard = NODE(OP_IF, DT_NONE, VNIL, ix_lt(flat, total));
 		s = s->inner[s->ninner++] = scope_new(l, s, 0, guard);
+	}
+	if (each > 1) {
+		UOp *k = scope_range(l, s, ix_const(each), "unroll");
+		s = s->inner[s->ninner++] = scope_new(l, s, 0, k);
+		flat = ix_add(ix_mul(flat, ix_const(each)), k);
 	}
 	for (int i = 0; i < n; i++)
 		s->binds |= 1ull << range[i];

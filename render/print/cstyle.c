@@ -8,6 +8,7 @@
  *
  * Languages differ in a row of spellings (Dialect); each op has the contract's meaning in all of
  * them. */
+#include "index/ix.h"
 #include "shape/shape.h"
 #include "target/target.h"
 #include "print/print.h"
@@ -169,11 +170,70 @@ static void print_prefetch(Printer *p, UOp *u)
 		val_is_str(u->arg, "store") ? ", 1" : "");
 }
 
+/* ---- neighbours that are moved at once */
+
+/* Is the place a multiple of n, plus the range? Registers' and groups' arrays are aligned. */
+static bool moves_along(UOp *index, UOp *range, int64_t n)
+{
+	int64_t rest;
+	UOp *base = index->nsrc == 2 ? ix_sub(index->src[1], range) : NULL;
+	Sum s;
+	if (!base || ix_wild(base) || !ix_is_const(ix_mod(base, ix_const(n)), &rest) || rest)
+		return false;
+	sum_of(&s, index->src[1]);
+	return sum_coef(&s, range) == 1;
+}
+
+/* The type of n elements side by side. */
+static const char *move_type(Printer *p, DType d, int64_t n)
+{
+	const char *name = arena_printf("%sx%lld", dtype_name(d), (long long)n);
+	if (!helper_have(&p->helpers, name))
+		helper_put(&p->helpers, name, arena_printf("typedef struct %s{ %s at[%lld]; "
+			"} %s;\n", arena_printf(p->d->move, (int)n * dtype_size(d)),
+			stored_type(p, d), (long long)n, name));
+	return name;
+}
+
+static const char *moved(Printer *p, UOp *index, UOp *range, const char *t)
+{
+	UOp *storage = index->src[0], *first = ix_sub(index->src[1], range);
+	const char *space = storage->op == OP_PARAM ? p->d->pointer : "";
+	UOp *place = NODE(OP_INDEX, index->dtype, VNIL, storage, first);
+	expr_text(p, first);
+	return arena_printf("*(%s%s *)&%s", space, t, expr_place(p, place));
+}
+
+/* The loop at i as one access, when it moves neighbours between a register and a buffer of a
+ * language that has such accesses (lower/wide.c); returns how many statements that took, or 0. */
+static uint32_t print_move(Printer *p, uint32_t i)
+{
+	UOp *range = p->kernel->src[i], *s = i + 2 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
+	if (!p->d->move || !val_is_str(range->arg->a[1], "vector") || !s || s->op != OP_STORE ||
+		p->kernel->src[i + 2]->op != OP_ENDRANGE || s->src[1]->op != OP_LOAD)
+		return 0;
+	UOp *to = s->src[0], *from = s->src[1]->src[0], *gate = s->nsrc > 2 ? s->src[2] : NULL;
+	UOp *buffer = to->src[0]->op == OP_PARAM ? to : from, *reg = buffer == to ? from : to;
+	int64_t n = ix_is_const(range->src[0], &n) ? n : 0;
+	bool own = s->src[1]->nsrc == 1 || s->src[1]->src[1] == gate;
+	if (buffer->src[0]->op != OP_PARAM || reg->src[0]->op != OP_DEFINE_REG || !own || n < 2 ||
+		n * dtype_size(to->dtype) > 16 || to->dtype == DT_BOOL || n & (n - 1) ||
+		!moves_along(to, range, n) || !moves_along(from, range, n))
+		return 0;
+	p->texts->round++;
+	const char *t = move_type(p, to->dtype, n), *test = gate ? expr(p, gate) : NULL;
+	print_line(p, "%s%s%s%s = %s;", gate ? "if (" : "", gate ? test : "", gate ? ") " : "",
+		moved(p, to, range, t), moved(p, from, range, arena_printf("const %s", t)));
+	return 3;
+}
+
 /* Prints statement i; returns how many statements that took. */
 static uint32_t print_statement(Printer *p, uint32_t i)
 {
 	UOp *u = p->kernel->src[i], *next = i + 1 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
-	uint32_t region = u->op == OP_RANGE ? vector_region(p, i) : 0;
+	uint32_t region = u->op == OP_RANGE ? print_move(p, i) : 0;
+	if (!region && u->op == OP_RANGE)
+		region = vector_region(p, i);
 	if (region)
 		return region;
 	p->texts->round++;

@@ -35,6 +35,8 @@ struct Dialect {
 	const char *function[2];        /* "%sf": a function on f32, on f64; %s: the op's c_text */
 	const char *named[OP_COUNT];    /* those that are not named so */
 	const char *aligned;            /* of an array on the stack: to a cache line; or "" */
+	const char *move;               /* attribute of a struct aligned to %d bytes, which it moves
+					 * at once; NULL: it moves elements */
 	const char *prefetch;           /* the function, or NULL */
 	const char *bitcast; /* body of a reinterpretation of x as $T; NULL: through a union */
 	const char

@@ -20,7 +20,7 @@
 typedef struct {
 	const char *name, *language;    /* the target's, whose render-X prints it */
 	bool gpu, f64, fixed, vectors;
-	int lanes, vector, registers, group, dims, warp;
+	int lanes, vector, registers, group, dims, warp, access;
 	int64_t local;
 	const char *lacks, *swaps, *flags;
 } TargetRow;
@@ -62,6 +62,7 @@ static const Target *from_row(const TargetRow *r)
 	t->group = r->group;
 	t->dims = r->dims;
 	t->warp = r->warp;
+	t->access = r->access;
 	t->local = r->local;
 	machine_fill(&t->machine, t->gpu);
 	set_ops(t->lacks, t, "lacks", r->lacks ? r->lacks : "");
@@ -104,6 +105,8 @@ static void set_field(Target *t, const char *key, const char *text)
 		t->dims = (int)number(t, key, text, 3);
 	else if (!strcmp(key, "warp"))
 		t->warp = (int)number(t, key, text, 1024);
+	else if (!strcmp(key, "access"))
+		t->access = (int)number(t, key, text, 16);
 	else if (!strcmp(key, "local"))
 		t->local = number(t, key, text, 1 << 30);
 	else if (!strcmp(key, "lacks"))
@@ -123,6 +126,8 @@ static void check(Target *t)
 		die(MALFORMED, "target %s: warp is not a power of two from 32 on", t->name);
 	if (t->gpu && t->dims < 1)
 		t->dims = 1;
+	if (t->access & (t->access - 1))
+		die(MALFORMED, "target %s: access is not a power of two", t->name);
 	if (t->lanes & (t->lanes - 1) || t->vector & (t->vector - 1))
 		die(MALFORMED, "target %s: lanes or vector is not a power of two", t->name);
 }
@@ -279,9 +284,9 @@ void target_print(Buf *out, const Target *t)
 	buf_printf(out,
 		"name: %s\ngpu: %d\nlanes: %d\nvector: %d\nregisters: %d\nvectors: %d\n"
 		"fixed: %d\n"
-		"group: %d\ndims: %d\nwarp: %d\nlocal: %lld\nf64: %d\nlacks:",
+		"group: %d\ndims: %d\nwarp: %d\naccess: %d\nlocal: %lld\nf64: %d\nlacks:",
 		t->name, t->gpu, t->lanes, t->vector, t->registers, t->vectors, t->fixed, t->group,
-		t->dims, t->warp, (long long)t->local, t->f64);
+		t->dims, t->warp, t->access, (long long)t->local, t->f64);
 	for (int op = 0; op < OP_COUNT; op++)
 		if (target_lacks(t, op))
 			buf_printf(out, " %s", op_name(op));

@@ -19,6 +19,7 @@ typedef struct {
 	int group;              /* work items of a group */
 	int dims;               /* grid dimensions, 1 to 3 */
 	int warp;               /* work items that exchange values (a power of two); 0: none do */
+	int access;             /* bytes that an item moves at once; 0: an element */
 	int64_t local; /* bytes that a row buffer may take (local memory; the stack on a CPU) */
 	bool f64;               /* has doubles */
 	uint64_t lacks[2];      /* bit of each Op that its language has no spelling for */

@@ -1,5 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-// helpers: mulacc_f32
+// helpers: f32x4 f32x2 mulacc_f32
 /* y */
 /* act_kind.t:3 */
 __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict a, __global const float *restrict b)
@@ -8,62 +8,90 @@ __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict
 	const int lidx0 = get_local_id(0);
 	const int v0 = gidx0 / 2;
 	const int v1 = lidx0 / 2;
-	float acc0[4];
+	__attribute__((aligned(16))) float acc0[4];
+	__attribute__((aligned(16))) float acc1[2];
+	__attribute__((aligned(16))) float acc2[2];
 	acc0[0] = 0.0f;
 	acc0[1] = 0.0f;
 	acc0[2] = 0.0f;
 	acc0[3] = 0.0f;
-	const float v2 = v0 * 2 + v1 < 5 ? a[v0 * 24 + v1 * 12] : 0.0f;
-	acc0[0] = mulacc_f32(v2, b[gidx0 % 2 * 4 + lidx0 % 2 * 2], acc0[0]);
-	acc0[1] = mulacc_f32(v2, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 1], acc0[1]);
-	const float v3 = v0 * 2 + v1 < 4 ? a[v0 * 24 + v1 * 12 + 6] : 0.0f;
-	acc0[2] = mulacc_f32(v3, b[gidx0 % 2 * 4 + lidx0 % 2 * 2], acc0[2]);
-	acc0[3] = mulacc_f32(v3, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 1], acc0[3]);
-	const float v4 = v0 * 2 + v1 < 5 ? a[v0 * 24 + v1 * 12 + 1] : 0.0f;
-	acc0[0] = mulacc_f32(v4, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 8], acc0[0]);
-	acc0[1] = mulacc_f32(v4, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 9], acc0[1]);
-	const float v5 = v0 * 2 + v1 < 4 ? a[v0 * 24 + v1 * 12 + 7] : 0.0f;
-	acc0[2] = mulacc_f32(v5, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 8], acc0[2]);
-	acc0[3] = mulacc_f32(v5, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 9], acc0[3]);
-	const float v6 = v0 * 2 + v1 < 5 ? a[v0 * 24 + v1 * 12 + 2] : 0.0f;
-	acc0[0] = mulacc_f32(v6, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 16], acc0[0]);
-	acc0[1] = mulacc_f32(v6, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 17], acc0[1]);
-	const float v7 = v0 * 2 + v1 < 4 ? a[v0 * 24 + v1 * 12 + 8] : 0.0f;
-	acc0[2] = mulacc_f32(v7, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 16], acc0[2]);
-	acc0[3] = mulacc_f32(v7, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 17], acc0[3]);
-	const float v8 = v0 * 2 + v1 < 5 ? a[v0 * 24 + v1 * 12 + 3] : 0.0f;
-	acc0[0] = mulacc_f32(v8, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 24], acc0[0]);
-	acc0[1] = mulacc_f32(v8, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 25], acc0[1]);
-	const float v9 = v0 * 2 + v1 < 4 ? a[v0 * 24 + v1 * 12 + 9] : 0.0f;
-	acc0[2] = mulacc_f32(v9, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 24], acc0[2]);
-	acc0[3] = mulacc_f32(v9, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 25], acc0[3]);
-	const float v10 = v0 * 2 + v1 < 5 ? a[v0 * 24 + v1 * 12 + 4] : 0.0f;
-	acc0[0] = mulacc_f32(v10, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 32], acc0[0]);
-	acc0[1] = mulacc_f32(v10, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 33], acc0[1]);
-	const float v11 = v0 * 2 + v1 < 4 ? a[v0 * 24 + v1 * 12 + 10] : 0.0f;
-	acc0[2] = mulacc_f32(v11, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 32], acc0[2]);
-	acc0[3] = mulacc_f32(v11, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 33], acc0[3]);
-	const float v12 = v0 * 2 + v1 < 5 ? a[v0 * 24 + v1 * 12 + 5] : 0.0f;
-	acc0[0] = mulacc_f32(v12, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 40], acc0[0]);
-	acc0[1] = mulacc_f32(v12, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 41], acc0[1]);
-	const float v13 = v0 * 2 + v1 < 4 ? a[v0 * 24 + v1 * 12 + 11] : 0.0f;
-	acc0[2] = mulacc_f32(v13, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 40], acc0[2]);
-	acc0[3] = mulacc_f32(v13, b[gidx0 % 2 * 4 + lidx0 % 2 * 2 + 41], acc0[3]);
+	__attribute__((aligned(16))) float acc3[4];
+	acc3[0] = 0.0f;
+	acc3[1] = 0.0f;
+	acc3[2] = 0.0f;
+	acc3[3] = 0.0f;
+	if (v0 * 2 + v1 < 5) *(f32x4 *)&acc3[0] = *(__global const f32x4 *)&a[gidx0 / 2 * 24 + lidx0 / 2 * 12];
+	const float v2 = acc3[0];
+	__attribute__((aligned(16))) float acc4[2];
+	*(f32x2 *)&acc4[0] = *(__global const f32x2 *)&b[gidx0 % 2 * 4 + lidx0 % 2 * 2];
+	acc0[0] = mulacc_f32(v2, acc4[0], acc0[0]);
+	acc0[1] = mulacc_f32(v2, acc4[1], acc0[1]);
+	__attribute__((aligned(16))) float acc5[2];
+	acc5[0] = 0.0f;
+	acc5[1] = 0.0f;
+	if (v0 * 2 + v1 < 4) *(f32x2 *)&acc5[0] = *(__global const f32x2 *)&a[(long)(gidx0 / 2 * 24 + lidx0 / 2 * 12) + 6];
+	const float v3 = acc5[0];
+	acc0[2] = mulacc_f32(v3, acc4[0], acc0[2]);
+	acc0[3] = mulacc_f32(v3, acc4[1], acc0[3]);
+	const float v4 = acc3[1];
+	__attribute__((aligned(16))) float acc6[2];
+	*(f32x2 *)&acc6[0] = *(__global const f32x2 *)&b[(long)(gidx0 % 2 * 4 + lidx0 % 2 * 2) + 8];
+	acc0[0] = mulacc_f32(v4, acc6[0], acc0[0]);
+	acc0[1] = mulacc_f32(v4, acc6[1], acc0[1]);
+	const float v5 = acc5[1];
+	acc0[2] = mulacc_f32(v5, acc6[0], acc0[2]);
+	acc0[3] = mulacc_f32(v5, acc6[1], acc0[3]);
+	const float v6 = acc3[2];
+	__attribute__((aligned(16))) float acc7[2];
+	*(f32x2 *)&acc7[0] = *(__global const f32x2 *)&b[(long)(gidx0 % 2 * 4 + lidx0 % 2 * 2) + 16];
+	acc0[0] = mulacc_f32(v6, acc7[0], acc0[0]);
+	acc0[1] = mulacc_f32(v6, acc7[1], acc0[1]);
+	__attribute__((aligned(16))) float acc8[4];
+	acc8[0] = 0.0f;
+	acc8[1] = 0.0f;
+	acc8[2] = 0.0f;
+	acc8[3] = 0.0f;
+	if (v0 * 2 + v1 < 4) *(f32x4 *)&acc8[0] = *(__global const f32x4 *)&a[(long)(gidx0 / 2 * 24 + lidx0 / 2 * 12) + 8];
+	const float v7 = acc8[0];
+	acc0[2] = mulacc_f32(v7, acc7[0], acc0[2]);
+	acc0[3] = mulacc_f32(v7, acc7[1], acc0[3]);
+	const float v8 = acc3[3];
+	__attribute__((aligned(16))) float acc9[2];
+	*(f32x2 *)&acc9[0] = *(__global const f32x2 *)&b[(long)(gidx0 % 2 * 4 + lidx0 % 2 * 2) + 24];
+	acc0[0] = mulacc_f32(v8, acc9[0], acc0[0]);
+	acc0[1] = mulacc_f32(v8, acc9[1], acc0[1]);
+	const float v9 = acc8[1];
+	acc0[2] = mulacc_f32(v9, acc9[0], acc0[2]);
+	acc0[3] = mulacc_f32(v9, acc9[1], acc0[3]);
+	__attribute__((aligned(16))) float acc10[2];
+	acc10[0] = 0.0f;
+	acc10[1] = 0.0f;
+	if (v0 * 2 + v1 < 5) *(f32x2 *)&acc10[0] = *(__global const f32x2 *)&a[(long)(gidx0 / 2 * 24 + lidx0 / 2 * 12) + 4];
+	const float v10 = acc10[0];
+	__attribute__((aligned(16))) float acc11[2];
+	*(f32x2 *)&acc11[0] = *(__global const f32x2 *)&b[(long)(gidx0 % 2 * 4 + lidx0 % 2 * 2) + 32];
+	acc0[0] = mulacc_f32(v10, acc11[0], acc0[0]);
+	acc0[1] = mulacc_f32(v10, acc11[1], acc0[1]);
+	const float v11 = acc8[2];
+	acc0[2] = mulacc_f32(v11, acc11[0], acc0[2]);
+	acc0[3] = mulacc_f32(v11, acc11[1], acc0[3]);
+	const float v12 = acc10[1];
+	__attribute__((aligned(16))) float acc12[2];
+	*(f32x2 *)&acc12[0] = *(__global const f32x2 *)&b[(long)(gidx0 % 2 * 4 + lidx0 % 2 * 2) + 40];
+	acc0[0] = mulacc_f32(v12, acc12[0], acc0[0]);
+	acc0[1] = mulacc_f32(v12, acc12[1], acc0[1]);
+	const float v13 = acc8[3];
+	acc0[2] = mulacc_f32(v13, acc12[0], acc0[2]);
+	acc0[3] = mulacc_f32(v13, acc12[1], acc0[3]);
 	const int v14 = v0 * 32 + v1 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2;
 	const bool v15 = v0 * 2 + v1 < 5;
-	if (v15) {
-		y[v14] = acc0[0];
-	}
-	if (v15) {
-		y[v14 + 1] = acc0[1];
-	}
+	acc1[0] = acc0[0];
+	acc1[1] = acc0[1];
+	if (v15) *(__global f32x2 *)&y[gidx0 / 2 * 32 + lidx0 / 2 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2] = *(const f32x2 *)&acc1[0];
 	const int v16 = v0 * 32 + v1 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2 + 8;
 	const bool v17 = v0 * 2 + v1 < 4;
-	if (v17) {
-		y[v16] = acc0[2];
-	}
-	if (v17) {
-		y[v16 + 1] = acc0[3];
-	}
+	acc2[0] = acc0[2];
+	acc2[1] = acc0[3];
+	if (v17) *(__global f32x2 *)&y[(long)(gidx0 / 2 * 32 + lidx0 / 2 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2) + 8] = *(const f32x2 *)&acc2[0];
 }
 

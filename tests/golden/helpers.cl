@@ -1,3 +1,13 @@
+#ifndef HELPER_f32x2
+#define HELPER_f32x2
+typedef struct __attribute__((aligned(8))) { float at[2]; } f32x2;
+#endif
+
+#ifndef HELPER_f32x4
+#define HELPER_f32x4
+typedef struct __attribute__((aligned(16))) { float at[4]; } f32x4;
+#endif
+
 #ifndef HELPER_max_f32
 #define HELPER_max_f32
 static inline float max_f32(float a, float b)
