@@ -100,7 +100,8 @@ static void put_points(Cone *c)
 			double v = try_value(c->op, k, other);
 			if (c->cut[k] && is_const(broadcast_of(c->cut[k])))
 				const_is_float(broadcast_of(c->cut[k]), &v);
-			interp_cast(element(c->root), (char *)c->point[k] + i * size, DT_F64, &v, 1);
+			interp_cast(element(c->root), (char *)c->point[k] + i * size, DT_F64, &v,
+				1);
 		}
 }
 
