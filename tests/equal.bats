@@ -35,6 +35,17 @@ kept() {
 	done
 }
 
+@test "expansions in lanes are taken back, and masked bits are |x|" {
+	graph 'input x f32[4, 64]\noutput y = abs(x), s = sum(exp(x), axis=1), t = sin(x), u = log(abs(x) + 1), e = (abs(x) + 1) ** x\n'
+	tool fuse g.mp | tool layout -t llvm > f.mp
+	tool lower -t llvm f.mp > l.mp
+	tool show l.mp | grep -q f32x
+	for seed in 1 2 3; do
+		ok tool prove --seed $seed f.mp l.mp
+		[[ $output == 'the same: '* ]]
+	done
+}
+
 @test "the field refutes what is wrong for any numbers" {
 	graph 'input x f32[3, 3]\ninput z f32[3, 3]\noutput y = exp(x) - z / 3\noutput t = transpose(x) * 2\n'
 	refuted 'x - y -> y + -x' 'y?0,0? differs over *: another value, computed by ADD (p.t:3)*'

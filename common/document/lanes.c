@@ -284,7 +284,9 @@ static UOp *in_lane(Loops *w, UOp *u, UOp *const *src)
 	if (u->dtype == dtype_in_lanes(DT_I64, dtype_lanes(u->dtype)) && op_info[u->op].index &&
 		u->nsrc == 2)
 		return ix_op(u->op, src[0], src[1]);
-	return node_new(u->op, dtype_element(u->dtype), u->nsrc, src, u->arg);
+	UOp *r = node_new(u->op, dtype_element(u->dtype), u->nsrc, src, u->arg);
+	node_note(r, u->note);
+	return r;
 }
 
 static void made(void *ctx, UOp *u, UOp *const *src)

@@ -25,7 +25,18 @@ typedef struct {
 	Lane point[MOST_SOURCES];
 } Cone;
 
-static bool is_inner(const UOp *u) { return op_elementwise(u->op) || u->op == OP_LET; }
+static bool is_inner(const UOp *u)
+{
+	return op_elementwise(u->op) || u->op == OP_LET || u->op == OP_BROADCAST;
+}
+
+/* A value with lanes is computed as in one of them. */
+static DType element(const UOp *u) { return dtype_element(u->dtype); }
+
+static const UOp *broadcast_of(const UOp *u)
+{
+	return u->op == OP_BROADCAST ? u->src[0] : u;
+}
 
 static int by_id(const void *a, const void *b)
 {
@@ -81,15 +92,16 @@ static double try_value(Op op, uint32_t source, int i)
 
 static void put_points(Cone *c)
 {
-	const int size = dtype_size(c->root->dtype);
+	const int size = dtype_size(element(c->root));
 
 	for (uint32_t k = 0; k < (uint32_t)op_info[c->op].max_src; k++)
 		for (int i = 0; i < TRIES; i++) {
 			int other = k ? i * 7 % POINTS : i;
 			double v = try_value(c->op, k, other);
-			if (c->cut[k] && is_const(c->cut[k]))
-				const_is_float(c->cut[k], &v);
-			interp_cast(c->root->dtype, (char *)c->point[k] + i * size, DT_F64, &v, 1);
+			if (c->cut[k] && is_const(broadcast_of(c->cut[k])))
+				const_is_float(broadcast_of(c->cut[k]), &v);
+			interp_cast(element(c->root), (char *)c->point[k] + i * size, DT_F64, &v,
+				1);
 		}
 }
 
@@ -115,10 +127,10 @@ static bool compute(Cone *c, UOp *u, Lane *out)
 		in[k] = c->lane[at - 1];
 		step[k] = 1;
 	}
-	if (u->op == OP_LET)
+	if (u->op == OP_LET || u->op == OP_BROADCAST)
 		memcpy(out, in[0], sizeof *out);
 	else
-		interp_op(u->op, u->dtype, u->src[u->nsrc > 1]->dtype, TRIES, out, in, step);
+		interp_op(u->op, element(u), element(u->src[u->nsrc > 1]), TRIES, out, in, step);
 	return true;
 }
 
@@ -126,8 +138,8 @@ static double value_at(const Cone *c, const void *lane, int i)
 {
 	double v;
 
-	interp_cast(DT_F64, &v, c->root->dtype,
-		(const char *)lane + i * dtype_size(c->root->dtype), 1);
+	interp_cast(DT_F64, &v, element(c->root),
+		(const char *)lane + i * dtype_size(element(c->root)), 1);
 	return v;
 }
 
@@ -145,7 +157,7 @@ static bool is_even(const Cone *c)
 /* Whether the root is the op of the cuts. */
 static bool matches(Cone *c)
 {
-	const double near = c->root->dtype == DT_F64 ? 1e-11 : 1e-5;
+	const double near = element(c->root) == DT_F64 ? 1e-11 : 1e-5;
 	const void *in[3] = {c->point[0], c->point[1], c->point[0]};
 	Lane want;
 
@@ -162,7 +174,7 @@ static bool matches(Cone *c)
 	}
 	if (!c->known[c->node.n - 1])
 		return false;
-	interp_op(c->op, c->root->dtype, c->root->dtype, TRIES, want, in, (int[]){1, 1, 1});
+	interp_op(c->op, element(c->root), element(c->root), TRIES, want, in, (int[]){1, 1, 1});
 	for (int i = 0; i < (takes_positive(c->op) ? POINTS : TRIES); i++) {
 		double a = value_at(c, want, i), b = value_at(c, c->lane[c->node.n - 1], i);
 		if (!(fabs(a - b) <= near * fmax(fabs(a), c->op == OP_SIN ? 1 : 0)))
@@ -173,7 +185,8 @@ static bool matches(Cone *c)
 
 static bool can_be_source(const Cone *c, const UOp *u, uint32_t k)
 {
-	return u->dtype == c->root->dtype && u != c->root && (k == 1 || !is_const(u));
+	return u->dtype == c->root->dtype && u != c->root &&
+		(k == 1 || !is_const(broadcast_of(u)));
 }
 
 /* The deepest sources of which the root is the op. */

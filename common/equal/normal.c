@@ -1,5 +1,6 @@
-/* A document as it is interpreted for a comparison: expansions of ops are taken back, then
- * laws.rules is applied. */
+/* A document as it is interpreted for a comparison: expansions of ops are taken back, kernels with
+ * lanes become the loops that they mean, then laws.rules is applied. */
+#include "document/document.h"
 #include "rules/rule.h"
 #include "equal/parts.h"
 
@@ -28,14 +29,21 @@ static UOp *unmask(UOp *u)
 	return NODE(OP_AND, u->dtype, VNIL, bits, u->src[1]);
 }
 
-static UOp *take_back(UOp *u, void *ctx) { return unmask(equal_named(u)); }
+/* Sources before users: what is in lanes is named before they become loops, where the laws hold. */
+static UOp *take_back(UOp *u, void *ctx)
+{
+	return u->op == OP_KERNEL ? lanes_as_loops(u) : equal_named(u);
+}
+
+static UOp *bare(UOp *u, void *ctx) { return unmask(u); }
 
 Graph *equal_normal(const Graph *g)
 {
 	Graph *n = arena_alloc(sizeof *n);
 
 	*n = *g;
-	n->sink = rewrite(walk_replace(g->sink, take_back, NULL), rules_open("laws", NULL), NULL);
+	n->sink = walk_replace(walk_replace(g->sink, take_back, NULL), bare, NULL);
+	n->sink = rewrite(n->sink, rules_open("laws", NULL), NULL);
 	n->all = (Nodes){0};
 	return n;
 }

@@ -132,11 +132,13 @@ static UOp *load(Lanes *w, UOp *u, UOp *const *src)
 
 static UOp *elementwise(const Lanes *w, UOp *u, UOp *const *src)
 {
-	UOp *all[3];
+	UOp *all[3], *r;
 
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		all[i] = u->op == OP_WHERE && i == 0 ? src[i] : broadcast(w, src[i]);
-	return node_new(u->op, in_lanes(w, u->dtype), u->nsrc, all, u->arg);
+	r = node_new(u->op, in_lanes(w, u->dtype), u->nsrc, all, u->arg);
+	node_note(r, u->note);
+	return r;
 }
 
 static UOp *with_lanes(Lanes *w, UOp *u, UOp *const *src)
