@@ -118,6 +118,17 @@ static Code loaded(Run *r, const UOp *u)
 	return hash(hash_mix(hash_mix(hash_mix(5, buffer->id), at), gate));
 }
 
+/* A place that depends on data, in a ring of 62 bits in which hashes are unknowns: its terms may
+ * be added up in any order. */
+static bool linear(Op op, Code a, Code b, Code *c)
+{
+	uint64_t x = a >> 2, y = b >> 2;
+	if (op != OP_ADD && op != OP_SUB && op != OP_MUL)
+		return false;
+	*c = hash(op == OP_ADD ? x + y : op == OP_SUB ? x - y : x * y);
+	return true;
+}
+
 static Code computed(Run *r, UOp *u)
 {
 	int64_t v;
@@ -139,7 +150,7 @@ static Code computed(Run *r, UOp *u)
 	if (is_number(a) && is_number(b) &&
 		index_operation(u->op, number_in(a), number_in(b), &v))
 		return number(v);
-	return hashed(r, u);
+	return a && b && u->dtype == DT_I64 && linear(u->op, a, b, &a) ? a : hashed(r, u);
 }
 
 static Code evaluate(Run *r, UOp *u)
