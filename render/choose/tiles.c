@@ -5,7 +5,8 @@
  *                                   b does not move in m: tiles of m use a vector of b again
  *     y[n] = Σk x[k]*b[n,k]         contiguous in k: the sum in vectors, 4 rows n at a time
  *     y[n] = Σk x[k,n]              nothing is used again: rows of n, accumulators in the cache
- *     y[i,j] = exp(x[i,j] - m[i])   no sum moves in j: vectors of j, sums in parts
+ *     y[i,j] = exp(x[i,j] - m[i])   no sum moves in j: vectors of j, sums in parts; where rows of j
+ *                                   are shorter than half a vector: vectors of i
  *
  * Nothing here depends on where a kernel came from. */
 #include "target/target.h"
@@ -557,6 +558,36 @@ static void tile_scan(Tiling *t)
 	choose_items(t, outside);
 }
 
+/* ---- short rows */
+
+/* Rows of at most half a vector, of which every reduction is over a row: several rows at once, each
+ * in a lane, with the places of a row written out. (Above that, loads that lie apart cost more than
+ * lanes that are not used.) Returns whether the kernel is of that form. */
+static bool tile_short_rows(Tiling *t)
+{
+	Plan *p = t->p;
+	int64_t size = most_size(t->f, t->v);
+	int rows = -1;
+	for (int i = 0; i < p->norder; i++)
+		if (p->order[i] != t->v)
+			rows = p->order[i];
+	if (rows < 0 || 2 * size > t->lanes || least_size(t->f, t->v) != size ||
+		most_size(t->f, rows) < t->lanes || t->f->in_place || t->f->gated)
+		return false;
+	for (size_t i = 0; i < t->f->all.n; i++) {
+		UOp *u = t->f->all.at[i];
+		if (u->op == OP_RREDUCE && (free_of(u) >> t->v & 1 ||
+			!(free_of(u) >> rows & 1) || 2 * length_of(t, u) > t->lanes))
+			return false;
+	}
+	order_last(p, t->v);
+	p->unrolled |= 1ull << t->v;
+	p->partial = 0;
+	tile(p, rows, 1, t->lanes);
+	choose_items(t, p->norder - 1);
+	return true;
+}
+
 /* ---- all others */
 
 static void tile_elements(Tiling *t)
@@ -672,6 +703,13 @@ static const char *choose(Plan *p, const KernelUse *use, const Facts *f, const F
 	}
 	t.v = find_wider(&t);
 	int64_t most = most_size(f, t.v);
+	Plan before = *p;
+	if (t.heavy && tile_short_rows(&t)) {
+		if (plan_bytes(p, f) <= 2 * target->local)
+			return arena_printf("rows of %lld, at most half a vector: %d rows at once",
+				(long long)most, t.lanes);
+		*p = before;
+	}
 	if (most < t.lanes)
 		t.lanes = power_below(most);
 	const char *rule = tile_within(&t);
