@@ -73,6 +73,15 @@ drawn() {
 	ok tool lower -t opencl --opt 'r_*: split 1 16; kind 0 item; kind 1.1 unroll' m.mp
 }
 
+@test "actions: what is transposed inside of a reduction over the same range, or of an operand, is refused" {
+	printf 'input a f32[16, 24]\noutput y = softmax(transpose(a, [1, 0]))\n' | tool trace | tool fuse > s.mp
+	printf 'input a f32[16, 24]\ninput b f32[32, 24]\noutput y = a @ transpose(b, [1, 0])\n' | tool trace | tool fuse > m.mp
+	fails 4 tool lower -t clang --opt '*: tile 1 1 1; tile 0 1 16; transpose LOAD.0 1; jam 4' s.mp
+	fails 4 tool lower -t clang --opt '*: tile 0 1 1; tile 1 1 8; transpose LOAD.0 1; partial 2' s.mp
+	fails 4 tool lower -t clang --opt '*: tile 0 2 1; tile 1 1 4; transpose LOAD.1 1; prefetch_stores' m.mp
+	ok tool lower -t clang --opt '*: tile 0 2 1; tile 1 1 4; transpose LOAD.1 1; jam 2' m.mp
+}
+
 @test "actions: serial loops stay in order" {
 	local list
 	printf 'input x f32[9, 7]\noutput y = cumsum(x, axis=0)\n' > s.t
