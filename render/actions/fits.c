@@ -417,7 +417,8 @@ const char *plan_misfit(const Plan *p, const Facts *f)
 		{grid_fits,
 			"its grid has more loops than there are, or tiles whose last cannot "
 			"begin early"},
-		{prefetch_stores_fits, "the places of its stores are not known where it transposes"},
+		{prefetch_stores_fits,
+			"the places of its stores are not known where it transposes"},
 		{prefetch_loads_fits, "what it prefetches is no loop of the output"},
 	};
 	for (size_t i = 0; i < sizeof check / sizeof *check; i++)

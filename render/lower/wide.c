@@ -10,7 +10,6 @@
  * STOREs, under one gate or none; where that cannot be shown, they stay as they are. */
 #include "index/ix.h"
 #include "lower/lower.h"
-#include "prove/accesses.h"
 #include "target/target.h"
 
 enum { MOST = 16, MOST_IN_BLOCK = 256 };
@@ -230,7 +229,8 @@ static void find_accesses(Wide *w, uint32_t at)
 	for (vec_push(&todo, s); todo.n;) {
 		UOp *u = todo.at[--todo.n];
 		if (u->op == OP_LOAD && storage_of(u)->op == OP_PARAM)
-			vec_push(&w->loads, ((Neighbour){u, index_plain(u->src[0]->src[1]), at, false}));
+			vec_push(&w->loads,
+				((Neighbour){u, ix_plain(u->src[0]->src[1]), at, false}));
 		for (uint32_t i = 0; i < u->nsrc && (u == s || u->op != OP_LET); i++)
 			if (!map_get(&w->made, PKEY(u->src[i]))) {
 				map_put(&w->made, PKEY(u->src[i]), u);
@@ -239,7 +239,7 @@ static void find_accesses(Wide *w, uint32_t at)
 	}
 	vec_free(&todo);
 	if (s->op == OP_STORE && storage_of(s)->op == OP_PARAM)
-		vec_push(&w->stores, ((Neighbour){s, index_plain(s->src[0]->src[1]), at, false}));
+		vec_push(&w->stores, ((Neighbour){s, ix_plain(s->src[0]->src[1]), at, false}));
 }
 
 static uint32_t block_end(const UOp *kernel, uint32_t i)
