@@ -323,7 +323,7 @@ def split(l):
             continue
         n = min(near(l.r, l.r.choice([*l.k.size[a], 8])), l.k.size[a][1])
         overlap = a in l.k.out and a not in l.k.serial and l.k.size[a][0] >= n and l.target != "opencl" and l.r.random() < 0.4
-        l.add("split", a, n, *(["overlap"] if overlap else l.r.choice([[], ["guard"]])))
+        l.add("split", a, n, *(["overlap"] if overlap else l.r.choice([[], ["guard"], ["pad"]])))
         l.k.split(a, n)
     l.split = True
     order(l, 0.6 if l.target != "opencl" else 0.0)
