@@ -405,6 +405,8 @@ static void make_text(Printer *p, UOp *u)
 	Text t = {"", PREC_ATOM, 0};
 	if (name)
 		t.s = name;
+	else if (!p->d->value && u->op == OP_BROADCAST)
+		t = *slot(p, u->src[0]);
 	else if (p->d->value && u->op != OP_INDEX)
 		t.s = p->d->value(p, u);
 	else if (!p->d->value && forms[op_info[u->op].c])
@@ -413,7 +415,7 @@ static void make_text(Printer *p, UOp *u)
 		t.s = NULL;
 	if (!t.s)
 		die(MALFORMED, "node %u %s: used where it has no value", u->id, op_name(u->op));
-	if (!name && !p->d->value)
+	if (!name && !p->d->value && u->op != OP_BROADCAST)
 		cut_long(p, u, &t);
 	*slot(p, u) = t;
 	p->texts->at[u->id].statement = p->texts->round;

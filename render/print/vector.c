@@ -47,17 +47,19 @@ void vectors_end(Printer *p)
 static void print_let(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
-	if (!varies(p, u->src[0])) {
+	if (v->lane && !varies(p, u->src[0])) {
 		const char *value = expr_text(p, u->src[0]).s,
 			   *name = arena_printf("v%d", p->lets++);
-		print_line(p, "const %s %s = %s;", p->d->type[u->dtype], name, value);
+		print_line(p, "const %s %s = %s;", p->d->type[element_of(u)], name, value);
 		map_put(&p->names, PKEY(u), (void *)name);
 		return;
 	}
 	VText *t = arena_alloc(sizeof *t);
-	*t = vector_text(p, u->src[0]);
-	const char *type = u->dtype == DT_BOOL ? mask_type(p, t->mask, v->lanes) :
-						 vector_type(p, u->dtype, v->lanes);
+	*t = varies(p, u->src[0]) ? vector_text(p, u->src[0]) :
+		element_of(u) == DT_BOOL ? (VText){mask_arg(p, u->src[0], 4), PREC_ATOM, 0, 4} :
+					   (VText){vector_arg(p, u->src[0]), PREC_ATOM, 0, 0};
+	const char *type = element_of(u) == DT_BOOL ? mask_type(p, t->mask, v->lanes) :
+						 vector_type(p, element_of(u), v->lanes);
 	const char *name = arena_printf("v%d", p->lets++);
 	print_line(p, "const %s %s = %s;", type, name, t->s);
 	*t = (VText){name, PREC_ATOM, 0, t->mask};
@@ -74,7 +76,7 @@ static bool is_place(const UOp *u, const UOp *store)
 static const char *stored_value(Printer *p, UOp *store)
 {
 	UOp *value = store->src[1];
-	DType d = value->dtype;
+	DType d = element_of(value);
 	if (d == DT_BOOL)
 		return arena_printf("(%s)(%s) & 1", vector_type(p, d, p->vectors->lanes),
 			mask_arg(p, value, 1));
@@ -159,6 +161,19 @@ uint32_t vector_region(Printer *p, uint32_t i)
 	}
 	v->lane = NULL;
 	return n;
+}
+
+bool vector_statement(Printer *p, UOp *u)
+{
+	const UOp *lanes = u->op == OP_STORE ? u->src[0] : u;
+	if (!p->vectors || (u->op != OP_LET && u->op != OP_STORE) || !has_lanes(lanes))
+		return false;
+	p->vectors->lanes = dtype_lanes(lanes->dtype);
+	if (u->op == OP_LET)
+		print_let(p, u);
+	else
+		print_store(p, u);
+	return true;
 }
 
 void vectors_fence(Printer *p)
