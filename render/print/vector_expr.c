@@ -70,6 +70,10 @@ static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 	const VText *t = map_get(&v->lets, PKEY(let));
 	if (!t)
 		die(MALFORMED, "node %u LET: used where it has no value", let->id);
+	if (has_lanes(let)) {
+		const Val *lane = val_int(k);
+		return NODE(OP_SHUFFLE, element_of(let), val_array(1, &lane), (UOp *)let);
+	}
 	/* with the bounds of the value */
 	UOp *leaf = NODE(OP_LET, element_of(let), val_int(INT64_MIN + v->leaves++), let->src[0]);
 	const char *s = arena_printf(t->mask ? "(%s[%d] != 0)" : "%s[%d]", t->s, k);
@@ -555,9 +559,36 @@ static const char *shuffled(Printer *p, UOp *u, int bytes)
 	return s;
 }
 
+Text vector_lane(Printer *p, UOp *u)
+{
+	int lanes = dtype_lanes(u->src[0]->dtype), k = (int)u->arg->a[0]->i % lanes;
+	UOp *src = u->src[u->arg->a[0]->i / lanes];
+	VText t;
+
+	p->vectors->lanes = lanes;
+	if (lanes == 1 || src->op == OP_BROADCAST)
+		return expr_text(p, src);
+	t = vector_text(p, src);
+	return (Text){arena_printf(t.mask ? "(%s)[%d] != 0" : "(%s)[%d]", t.s, k),
+		t.mask ? PREC_EQ : PREC_ATOM, t.depth};
+}
+
+/* scalars side by side */
+static VText put_together(Printer *p, UOp *u)
+{
+	Buf b = {0};
+	for (uint32_t i = 0; i < u->arg->n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", expr_text(p, u->src[u->arg->a[i]->i]).s);
+	const char *s = arena_printf("__extension__ (%s){%s}", type_of(p, u), buf_str(&b));
+	buf_free(&b);
+	return value(s, PREC_ATOM);
+}
+
 static VText shuffle_text(Printer *p, UOp *u)
 {
 	int bytes = element_of(u) == DT_BOOL ? 4 : 0;
+	if (!bytes && !has_lanes(u->src[0]))
+		return put_together(p, u);
 	return (VText){shuffled(p, u, bytes), PREC_ATOM, 0, bytes};
 }
 
