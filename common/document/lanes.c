@@ -92,7 +92,7 @@ static bool clashes(const Loops *w, UOp *index, bool store)
 {
 	for (size_t i = 0; i < w->touched.n; i++) {
 		const Touch *t = &w->touched.at[i];
-		if (t->index->src[0] == index->src[0] && t->store != store &&
+		if (t->index->src[0] == index->src[0] && (t->store || store) &&
 			(t->index->dtype != index->dtype || !lanes_apart(t->index, index)))
 			return true;
 	}
