@@ -40,7 +40,7 @@ struct Vectors {
 };
 
 /* The dtype of what is in each of its lanes. */
-static inline DType element_of(const UOp *u) { return dtype_element(u->dtype); }
+static inline DType elem(const UOp *u) { return dtype_element(u->dtype); }
 static inline bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
 
 /* ---- vector.c */

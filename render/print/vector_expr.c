@@ -72,10 +72,10 @@ static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 		die(MALFORMED, "node %u LET: used where it has no value", let->id);
 	if (has_lanes(let)) {
 		const Val *lane = val_int(k);
-		return NODE(OP_SHUFFLE, element_of(let), val_array(1, &lane), (UOp *)let);
+		return NODE(OP_SHUFFLE, elem(let), val_array(1, &lane), (UOp *)let);
 	}
 	/* with the bounds of the value */
-	UOp *leaf = NODE(OP_LET, element_of(let), val_int(INT64_MIN + v->leaves++), let->src[0]);
+	UOp *leaf = NODE(OP_LET, elem(let), val_int(INT64_MIN + v->leaves++), let->src[0]);
 	const char *s = arena_printf(t->mask ? "(%s[%d] != 0)" : "%s[%d]", t->s, k);
 	map_put(&p->names, PKEY(leaf), (void *)s);
 	return leaf;
@@ -96,7 +96,7 @@ static UOp *remade(Printer *p, UOp *u)
 	for (uint32_t i = 0; i < u->nsrc; i++)
 		src[i] = varies(p, u->src[i]) ? v->of->lane.at[u->src[i]->id].u :
 						 one_lane(u->src[i]);
-	return ix_remake(node_new(u->op, element_of(u), u->nsrc, src, u->arg), src);
+	return ix_remake(node_new(u->op, elem(u), u->nsrc, src, u->arg), src);
 }
 
 static bool has_lane(Printer *p, UOp *u)
@@ -159,7 +159,7 @@ const char *vector_variable(Printer *p, const char *type, const char *s)
 
 static const char *type_of(Printer *p, const UOp *u)
 {
-	return vector_type(p, element_of(u), p->vectors->lanes);
+	return vector_type(p, elem(u), p->vectors->lanes);
 }
 
 static VText *known(Printer *p, const UOp *u)
@@ -179,7 +179,7 @@ const char *vector_arg(Printer *p, UOp *u)
 	if (varies(p, u))
 		return vector_text(p, u).s;
 	return arena_printf(
-		"%s(%s)", vector_fn(p, "splat", lane_dtype(element_of(u))), expr_text(p, u).s);
+		"%s(%s)", vector_fn(p, "splat", lane_dtype(elem(u))), expr_text(p, u).s);
 }
 
 const char *mask_arg(Printer *p, UOp *u, int bytes)
@@ -203,7 +203,7 @@ static const char *operand(Printer *p, UOp *u, int prec)
 {
 	if (varies(p, u))
 		return at_prec(p, u, prec);
-	if (element_of(u) != DT_F32 && element_of(u) != DT_F64)
+	if (elem(u) != DT_F32 && elem(u) != DT_F64)
 		return vector_arg(p, u);
 	expr_text(p, u);
 	return expr_at(p, u, prec);
@@ -271,8 +271,8 @@ static const char *limit_fn(Printer *p)
 static bool compares_places(Printer *p, UOp *u, UOp **rest, int64_t *step)
 {
 	enum { LONGEST_STEP = 1 << 20 };
-	if (!p->vectors->lane || op_info[u->op].c != C_COMPARE || element_of(u->src[0]) != DT_I64 || ix_wild(u->src[0]) ||
-		ix_wild(u->src[1]))
+	if (!p->vectors->lane || op_info[u->op].c != C_COMPARE || elem(u->src[0]) != DT_I64 ||
+		ix_wild(u->src[0]) || ix_wild(u->src[1]))
 		return false;
 	*rest = ix_sub(u->src[0], u->src[1]);
 	*step = lane_step(p, *rest);
@@ -311,18 +311,18 @@ static VText compare_text(Printer *p, UOp *u)
 	UOp *rest;
 	int64_t step;
 	const char *op = op_info[u->op].c_text;
-	if (element_of(u->src[0]) == DT_BOOL)
+	if (elem(u->src[0]) == DT_BOOL)
 		return compare_bools(p, u);
 	if (compares_places(p, u, &rest, &step))
 		return place_compare(p, u, rest, step);
-	int bytes = dtype_size(element_of(u->src[0]));
+	int bytes = dtype_size(elem(u->src[0]));
 	if (bytes * v->lanes > 64) {
 		const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
 		const char *name = u->op == OP_CMPLT ? "less" :
 			u->op == OP_CMPEQ	     ? "equal" :
 						       "differ";
 		return MASK(
-			bytes, PREC_ATOM, "%s(%s, %s)", vector_fn(p, name, element_of(u->src[0])), a, b);
+			bytes, PREC_ATOM, "%s(%s, %s)", vector_fn(p, name, elem(u->src[0])), a, b);
 	}
 	const char *a = operand(p, u->src[0], PREC_ADD), *b = operand(p, u->src[1], PREC_ADD);
 	return MASK(bytes, PREC_UNARY, "(%s)(%s %s %s)", mask_type(p, bytes, v->lanes), a, op, b);
@@ -347,7 +347,7 @@ static bool of_places(UOp *c)
 static VText where_text(Printer *p, UOp *u)
 {
 	UOp *c = u->src[0];
-	if (element_of(u) == DT_BOOL) {
+	if (elem(u) == DT_BOOL) {
 		const char *m = mask_arg(p, c, 4), *a = mask_arg(p, u->src[1], 4);
 		return MASK(4, PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", DT_I32), m, a,
 			mask_arg(p, u->src[2], 4));
@@ -357,7 +357,7 @@ static VText where_text(Printer *p, UOp *u)
 		expr_text(p, c);
 		return VALUE(PREC_WHERE, "%s ? %s : %s", expr_at(p, c, PREC_EQ), a, b);
 	}
-	DType d = lane_dtype(element_of(u));
+	DType d = lane_dtype(elem(u));
 	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", d),
 		mask_arg(p, c, dtype_size(d)), a, b);
 }
@@ -366,7 +366,7 @@ static VText where_text(Printer *p, UOp *u)
 
 static VText infix_text(Printer *p, UOp *u)
 {
-	return element_of(u) == DT_BOOL ? mask_infix(p, u) : infix(p, u);
+	return elem(u) == DT_BOOL ? mask_infix(p, u) : infix(p, u);
 }
 
 static bool is_dot(const UOp *u)
@@ -401,42 +401,42 @@ static VText neg_text(Printer *p, UOp *u)
 
 static VText recip_text(Printer *p, UOp *u)
 {
-	return VALUE(PREC_MUL, "%s / %s", element_of(u) == DT_F64 ? "1.0" : "1.0f",
+	return VALUE(PREC_MUL, "%s / %s", elem(u) == DT_F64 ? "1.0" : "1.0f",
 		at_prec(p, u->src[0], PREC_UNARY));
 }
 
 static VText mulacc_text(Printer *p, UOp *u)
 {
-	if (element_of(u) == DT_BOOL) {
+	if (elem(u) == DT_BOOL) {
 		const char *a = mask_arg(p, u->src[0], 4), *b = mask_arg(p, u->src[1], 4);
 		return MASK(4, PREC_OR, "((%s) & (%s)) | (%s)", a, b, mask_arg(p, u->src[2], 4));
 	}
 	const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
 	const char *c = vector_arg(p, u->src[2]);
-	if ((element_of(u) == DT_F32 || element_of(u) == DT_F64) && p->d->mulacc[element_of(u) == DT_F64])
+	if ((elem(u) == DT_F32 || elem(u) == DT_F64) && p->d->mulacc[elem(u) == DT_F64])
 		return VALUE(
-			PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "mulacc", element_of(u)), a, b, c);
+			PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "mulacc", elem(u)), a, b, c);
 	return VALUE(PREC_ADD, "(%s) * (%s) + (%s)", a, b, c);
 }
 
 static VText extreme_text(Printer *p, UOp *u)
 {
-	if (element_of(u) == DT_BOOL)
+	if (elem(u) == DT_BOOL)
 		return mask_infix(p, u);
 	double with;
 	bool number = const_is_float(one_lane(u->src[1]), &with) && with != 0 && with == with;
 	const char *name = arena_printf(number ? "%s_with" : "%s", op_word(u->op));
-	return call(p, u, vector_fn(p, name, element_of(u)));
+	return call(p, u, vector_fn(p, name, elem(u)));
 }
 
 /* an instruction where there is one, else the library's function lane by lane */
 static VText function_text(Printer *p, UOp *u)
 {
 	if (vector_has(op_word(u->op)))
-		return call(p, u, vector_fn(p, op_word(u->op), element_of(u)));
-	const char *fn = dtype_float(element_of(u)) ? language_function(p->d, u->op, element_of(u)) :
-						 helper_binary(&p->helpers, u->op, element_of(u));
-	return call(p, u, lanewise_fn(p, fn, element_of(u), element_of(u), u->nsrc));
+		return call(p, u, vector_fn(p, op_word(u->op), elem(u)));
+	const char *fn = dtype_float(elem(u)) ? language_function(p->d, u->op, elem(u)) :
+						 helper_binary(&p->helpers, u->op, elem(u));
+	return call(p, u, lanewise_fn(p, fn, elem(u), elem(u), u->nsrc));
 }
 
 static VText helper_text(Printer *p, UOp *u)
@@ -444,48 +444,48 @@ static VText helper_text(Printer *p, UOp *u)
 	if (u->op == OP_THREEFRY)
 		return call(p, u, threefry_fn(p));
 	if (is_dot(u))
-		return dot_onto(p, u, arena_printf("%s(0)", vector_fn(p, "splat", element_of(u))));
-	return call(p, u, lanewise_fn(p, helper_binary(&p->helpers, u->op, element_of(u)), element_of(u),
-		element_of(u), u->nsrc));
+		return dot_onto(p, u, arena_printf("%s(0)", vector_fn(p, "splat", elem(u))));
+	return call(p, u, lanewise_fn(p, helper_binary(&p->helpers, u->op, elem(u)), elem(u),
+		elem(u), u->nsrc));
 }
 
 /* lane by lane where no vector's arithmetic is exact */
 static VText division_text(Printer *p, UOp *u)
 {
-	if (dtype_size(element_of(u)) > 4)
+	if (dtype_size(elem(u)) > 4)
 		return helper_text(p, u);
-	return call(p, u, divide_fn(p, op_word(u->op), element_of(u)));
+	return call(p, u, divide_fn(p, op_word(u->op), elem(u)));
 }
 
 static VText shift_text(Printer *p, UOp *u)
 {
 	int64_t by;
-	if (const_is_int(one_lane(u->src[1]), &by) && by >= 0 && by < 8 * dtype_size(element_of(u)))
+	if (const_is_int(one_lane(u->src[1]), &by) && by >= 0 && by < 8 * dtype_size(elem(u)))
 		return VALUE(PREC_SHIFT, "%s %s %d", at_prec(p, u->src[0], PREC_UNARY),
 			op_info[u->op].c_text, (int)by);
-	return call(p, u, vector_fn(p, op_word(u->op), element_of(u)));
+	return call(p, u, vector_fn(p, op_word(u->op), elem(u)));
 }
 
 /* ---- conversions */
 
 static VText to_bool(Printer *p, UOp *x)
 {
-	int bytes = dtype_size(element_of(x));
+	int bytes = dtype_size(elem(x));
 	const char *type = mask_type(p, bytes, p->vectors->lanes), *s = at_prec(p, x, PREC_ADD);
-	if (dtype_half(element_of(x)))
+	if (dtype_half(elem(x)))
 		return MASK(bytes, PREC_UNARY, "(%s)((%s & 0x7fff) != 0)", type,
 			at_prec(p, x, PREC_UNARY));
-	return MASK(bytes, PREC_UNARY, "(%s)(%s != %s)", type, s, zero_text(element_of(x)));
+	return MASK(bytes, PREC_UNARY, "(%s)(%s != %s)", type, s, zero_text(elem(x)));
 }
 
 static VText from_bool(Printer *p, UOp *u)
 {
 	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
-	int bytes = dtype_size(element_of(u));
+	int bytes = dtype_size(elem(u));
 	const char *m = mask_arg(p, u->src[0], bytes);
-	if (dtype_int(element_of(u)))
+	if (dtype_int(elem(u)))
 		return VALUE(PREC_AND, "(%s)(%s) & 1", type_of(p, u), m);
-	UOp *one = const_num(element_of(u), 1.0);
+	UOp *one = const_num(elem(u), 1.0);
 	uint64_t bits = 0;
 	const_get(one, &bits);
 	return VALUE(PREC_UNARY, "(%s)((%s) & %s(%lld))", type_of(p, u), m,
@@ -495,7 +495,7 @@ static VText from_bool(Printer *p, UOp *u)
 static VText cast_text(Printer *p, UOp *u)
 {
 	UOp *x = u->src[0];
-	DType to = element_of(u), from = element_of(x);
+	DType to = elem(u), from = elem(x);
 	if (to == from)
 		return *known(p, x);
 	if (to == DT_BOOL)
@@ -509,7 +509,7 @@ static VText cast_text(Printer *p, UOp *u)
 
 static VText bitcast_text(Printer *p, UOp *u)
 {
-	if (lane_dtype(element_of(u)) == lane_dtype(element_of(u->src[0])))
+	if (lane_dtype(elem(u)) == lane_dtype(elem(u->src[0])))
 		return *known(p, u->src[0]);
 	return VALUE(PREC_UNARY, "(%s)%s", type_of(p, u), at_prec(p, u->src[0], PREC_UNARY));
 }
@@ -527,7 +527,7 @@ static VText lane_text(Printer *p)
 /* base, base + step, … */
 static VText ramp_text(Printer *p, UOp *u)
 {
-	DType d = element_of(u);
+	DType d = elem(u);
 	int64_t base = 1;
 	const char *lane = arena_printf("%s()", vector_fn(p, "lane", d));
 	const char *splat = vector_fn(p, "splat", d);
@@ -586,7 +586,7 @@ static VText put_together(Printer *p, UOp *u)
 
 static VText shuffle_text(Printer *p, UOp *u)
 {
-	int bytes = element_of(u) == DT_BOOL ? 4 : 0;
+	int bytes = elem(u) == DT_BOOL ? 4 : 0;
 	if (!bytes && !has_lanes(u->src[0]))
 		return put_together(p, u);
 	return (VText){shuffled(p, u, bytes), PREC_ATOM, 0, bytes};
