@@ -5,6 +5,7 @@
  *                                   b does not move in m: tiles of m use a vector of b again
  *     y[n] = Σk x[k]*b[n,k]         contiguous in k: the sum in vectors, 4 rows n at a time
  *     y[n] = Σk x[k,n]              nothing is used again: rows of n, accumulators in the cache
+ *     y[k,n] = x[k,n] / Σk x[k,n]   the same, with k within the loop over rows of n
  *     y[i,j] = exp(x[i,j] - m[i])   no sum moves in j: vectors of j, sums in parts; where rows of j
  *                                   are shorter than half a vector: vectors of i
  *
@@ -151,6 +152,18 @@ static void tile(Plan *p, int r, int unroll, int vector)
 static void order_last(Plan *p, int r)
 {
 	p->order[order_without(p->order, p->norder, &r, 1)] = r;
+}
+
+/* Puts the range in vectors last, but outside of the loops on which the reduction does not depend:
+ * within these it would be run over again. */
+static void order_vector(Tiling *t)
+{
+	int order[MAX_RANGES], n = t->p->norder;
+	order_last(t->p, t->v);
+	memcpy(order, t->p->order, n * sizeof *order);
+	for (int i = 0; i < n; i++)
+		if (!(free_of(t->heavy) >> order[i] & 1))
+			order_last(t->p, order[i]);
 }
 
 static int64_t loops_of(const Tiling *t, int r)
@@ -436,7 +449,7 @@ static void tile_rows(Tiling *t)
 	/* a symbolic number of columns may be too small for a tile to be of use */
 	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
 	int wide = (open ? 4 * USUAL_SIZE : row_tile()) / t->lanes;
-	order_last(t->p, t->v);
+	order_vector(t);
 	tile(t->p, t->v, even_vectors(t, iterations < 16 ? 4 : wide), t->lanes);
 	t->p->apart = iterations >= 64 && reads_one_stream(t);
 	t->p->jam = t->p->apart ? 8 : iterations >= 4 ? 4 : 1;
