@@ -18,6 +18,7 @@
 enum {
 	DOT_LEAST = 192,        /* iterations from which a sum in vectors outweighs its fold */
 	ROWS_SCANNED = 4,       /* chains of additions side by side */
+	ROWS_FOLDED = 4,        /* folds of rows side by side */
 	PACK_LEAST = 4,         /* tiles that must read a packed operand */
 	ITEMS = 16,             /* in a grid, so that threads get even shares */
 	PLAIN_MOST = 1 << 21    /* ops that are computed once without vectors */
@@ -204,20 +205,31 @@ static void choose_items(Tiling *t, int most)
 
 static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
 
-/* The number of accumulators that leaves the shortest tail; one for each element of a block that is
- * the last of several loops. */
-static void choose_partial(Tiling *t, int64_t size)
+/* The iterations of the longest loop of the heavy reduction. */
+static int64_t longest_loop(const Tiling *t)
+{
+	int64_t best = 1;
+	for (int r = 0; r < t->f->nrange; r++)
+		if (bound_of(t->heavy) >> r & 1 && most_size(t->f, r) > best)
+			best = most_size(t->f, r);
+	return best;
+}
+
+/* The number of accumulators that leaves the shortest tail, each for two iterations and more; one for
+ * each element of a block that is the last of several loops. */
+static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
-	int64_t block = most_size(t->f, last_of(t));
-	if (block < size && block == best && walks(t, t->heavy->src[0], last_of(t))) {
+	int64_t size = longest_loop(t), block = most_size(t->f, last_of(t));
+	if (block < length_of(t, t->heavy) && block == best &&
+		walks(t, t->heavy->src[0], last_of(t))) {
 		t->p->partial = best;
 		return;
 	}
 	for (int n = 2; n <= 4; n *= 2)
 		if (size >= 2 * n * t->lanes && size % (n * t->lanes) <= size % (best) + t->lanes)
 			best = n * t->lanes;
-	t->p->partial = size >= t->lanes ? best : power_below(size > 1 ? size : 2);
+	t->p->partial = size >= 2 * t->lanes ? best : power_below(size > 4 ? size / 2 : 2);
 }
 
 /* ---- contractions */
@@ -573,6 +585,23 @@ static void tile_scan(Tiling *t)
 
 /* ---- short rows */
 
+/* The range of rows: the innermost one beside that in vectors, if every reduction is over a row, of
+ * at most `most` iterations; else -1. */
+static int rows_folded(const Tiling *t, int64_t most)
+{
+	int rows = -1;
+	for (int i = 0; i < t->p->norder; i++)
+		if (t->p->order[i] != t->v)
+			rows = t->p->order[i];
+	for (size_t i = 0; i < t->f->all.n && rows >= 0; i++) {
+		UOp *u = t->f->all.at[i];
+		if (u->op == OP_RREDUCE && (free_of(u) >> t->v & 1 || !(free_of(u) >> rows & 1) ||
+			length_of(t, u) > most))
+			rows = -1;
+	}
+	return t->f->in_place || t->f->gated ? -1 : rows;
+}
+
 /* Rows of at most half a vector, of which every reduction is over a row: several rows at once, each
  * in a lane, with the places of a row written out. (Above that, loads that lie apart cost more than
  * lanes that are not used.) Returns whether the kernel is of that form. */
@@ -580,19 +609,10 @@ static bool tile_short_rows(Tiling *t)
 {
 	Plan *p = t->p;
 	int64_t size = most_size(t->f, t->v);
-	int rows = -1;
-	for (int i = 0; i < p->norder; i++)
-		if (p->order[i] != t->v)
-			rows = p->order[i];
+	int rows = rows_folded(t, t->lanes / 2);
 	if (rows < 0 || 2 * size > t->lanes || least_size(t->f, t->v) != size ||
-		most_size(t->f, rows) < t->lanes || t->f->in_place || t->f->gated)
+		most_size(t->f, rows) < t->lanes)
 		return false;
-	for (size_t i = 0; i < t->f->all.n; i++) {
-		UOp *u = t->f->all.at[i];
-		if (u->op == OP_RREDUCE && (free_of(u) >> t->v & 1 ||
-			!(free_of(u) >> rows & 1) || 2 * length_of(t, u) > t->lanes))
-			return false;
-	}
 	order_last(p, t->v);
 	p->unrolled |= 1ull << t->v;
 	p->partial = 0;
@@ -603,13 +623,18 @@ static bool tile_short_rows(Tiling *t)
 
 /* ---- all others */
 
+/* Several vectors of a row; where there are few in a row, of several rows, so that no fold of one
+ * waits for another. */
 static void tile_elements(Tiling *t)
 {
 	bool narrow = t->once || most_size(t->f, t->v) < 4 * t->lanes;
 	int vectors = narrow ? 1 : t->k->reduce.n ? 4 : 2;
+	int rows = narrow && !t->once && t->heavy ? rows_folded(t, INT64_MAX) : -1;
 	if (!t->k->reduce.n && choose_transposes(t->p, t->f, t->v, t->lanes))
 		return;
 	order_last(t->p, t->v);
+	if (rows >= 0 && least_size(t->f, rows) >= ROWS_FOLDED)
+		tile(t->p, rows, ROWS_FOLDED, 1);
 	tile(t->p, t->v, vectors, t->lanes);
 	choose_items(t, t->p->norder > 1 ? t->p->norder - 1 : 1);
 }
@@ -708,7 +733,7 @@ static const char *choose(Plan *p, const KernelUse *use, const Facts *f, const F
 	if (t.heavy)
 		contraction_of(&t.c, t.heavy);
 	if (t.heavy)
-		choose_partial(&t, length_of(&t, t.heavy));
+		choose_partial(&t);
 	t.v = find_vector(&t);
 	if (t.v < 0) {
 		choose_items(&t, p->norder);
