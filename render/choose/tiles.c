@@ -623,18 +623,42 @@ static bool tile_short_rows(Tiling *t)
 
 /* ---- all others */
 
-/* Several vectors of a row; where there are few in a row, of several rows, so that no fold of one
- * waits for another. */
+/* The range of rows whose folds stand side by side, so that none waits for the one before, or -1.
+ * Rows of several vectors only where each has several folds and all are in the cache: memory is read
+ * one row after another. */
+static int rows_beside(const Tiling *t)
+{
+	int64_t size = most_size(t->f, t->v), all;
+	bool cached = mul_ok(count_of(t->f, t->f->out), target->vector / t->lanes, &all) &&
+		all <= target->machine.cache[1];
+	int few = cached && t->k->reduce.n > 1 ? 8 : 4;
+	if (t->once || !t->heavy || size >= few * t->lanes)
+		return -1;
+	int rows = rows_folded(t, INT64_MAX);
+	return rows >= 0 && least_size(t->f, rows) >= ROWS_FOLDED ? rows : -1;
+}
+
+/* Rows side by side have additions enough without several vectors of accumulators each. */
+static void shorter_tail(Tiling *t)
+{
+	int64_t size = longest_loop(t);
+	while (t->p->partial > t->lanes && size % t->p->partial > size % (t->p->partial / 2))
+		t->p->partial /= 2;
+}
+
+/* Several vectors of a row, or one each of several rows. */
 static void tile_elements(Tiling *t)
 {
-	bool narrow = t->once || most_size(t->f, t->v) < 4 * t->lanes;
+	int rows = rows_beside(t);
+	bool narrow = t->once || rows >= 0 || most_size(t->f, t->v) < 4 * t->lanes;
 	int vectors = narrow ? 1 : t->k->reduce.n ? 4 : 2;
-	int rows = narrow && !t->once && t->heavy ? rows_folded(t, INT64_MAX) : -1;
 	if (!t->k->reduce.n && choose_transposes(t->p, t->f, t->v, t->lanes))
 		return;
 	order_last(t->p, t->v);
-	if (rows >= 0 && least_size(t->f, rows) >= ROWS_FOLDED)
+	if (rows >= 0) {
 		tile(t->p, rows, ROWS_FOLDED, 1);
+		shorter_tail(t);
+	}
 	tile(t->p, t->v, vectors, t->lanes);
 	choose_items(t, t->p->norder > 1 ? t->p->norder - 1 : 1);
 }
