@@ -215,8 +215,8 @@ static int64_t longest_loop(const Tiling *t)
 	return best;
 }
 
-/* The number of accumulators that leaves the shortest tail, each for two iterations and more; one for
- * each element of a block that is the last of several loops. */
+/* The number of accumulators that leaves the shortest tail, each for two iterations and more; one
+ * for each element of a block that is the last of several loops. */
 static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
@@ -624,8 +624,8 @@ static bool tile_short_rows(Tiling *t)
 /* ---- all others */
 
 /* The range of rows whose folds stand side by side, so that none waits for the one before, or -1.
- * Rows of several vectors only where each has several folds and all are in the cache: memory is read
- * one row after another. */
+ * Rows of several vectors only where each has several folds and all are in the cache: memory is
+ * read one row after another. */
 static int rows_beside(const Tiling *t)
 {
 	int64_t size = most_size(t->f, t->v), all;
