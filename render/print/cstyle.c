@@ -176,7 +176,7 @@ static void print_prefetch(Printer *p, UOp *u)
 static bool moves_along(UOp *index, UOp *range, int64_t n)
 {
 	int64_t rest;
-	UOp *base = index->nsrc == 2 ? ix_sub(index->src[1], range) : NULL;
+	UOp *base = index->nsrc == 2 ? ix_sub(ix_plain(index->src[1]), range) : NULL;
 	Sum s;
 	if (!base || ix_wild(base) || !ix_is_const(ix_mod(base, ix_const(n)), &rest) || rest)
 		return false;
