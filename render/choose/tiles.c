@@ -5,6 +5,7 @@
  *                                   b does not move in m: tiles of m use a vector of b again
  *     y[n] = Σk x[k]*b[n,k]         contiguous in k: the sum in vectors, 4 rows n at a time
  *     y[n] = Σk x[k,n]              nothing is used again: rows of n, accumulators in the cache
+ *     y[k,n] = x[k,n] / Σk x[k,n]   the same, with k within the loop over rows of n
  *     y[i,j] = exp(x[i,j] - m[i])   no sum moves in j: vectors of j, sums in parts; where rows of j
  *                                   are shorter than half a vector: vectors of i
  *
@@ -17,6 +18,7 @@
 enum {
 	DOT_LEAST = 192,        /* iterations from which a sum in vectors outweighs its fold */
 	ROWS_SCANNED = 4,       /* chains of additions side by side */
+	ROWS_FOLDED = 4,        /* folds of rows side by side */
 	PACK_LEAST = 4,         /* tiles that must read a packed operand */
 	ITEMS = 16,             /* in a grid, so that threads get even shares */
 	PLAIN_MOST = 1 << 21    /* ops that are computed once without vectors */
@@ -153,6 +155,18 @@ static void order_last(Plan *p, int r)
 	p->order[order_without(p->order, p->norder, &r, 1)] = r;
 }
 
+/* Puts the range in vectors last, but outside of the loops on which the reduction does not depend:
+ * within these it would be run over again. */
+static void order_vector(Tiling *t)
+{
+	int order[MAX_RANGES], n = t->p->norder;
+	order_last(t->p, t->v);
+	memcpy(order, t->p->order, n * sizeof *order);
+	for (int i = 0; i < n; i++)
+		if (!(free_of(t->heavy) >> order[i] & 1))
+			order_last(t->p, order[i]);
+}
+
 static int64_t loops_of(const Tiling *t, int r)
 {
 	int64_t n = count_of(t->f, 1ull << r);
@@ -191,20 +205,31 @@ static void choose_items(Tiling *t, int most)
 
 static int last_of(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
 
-/* The number of accumulators that leaves the shortest tail; one for each element of a block that is
- * the last of several loops. */
-static void choose_partial(Tiling *t, int64_t size)
+/* The iterations of the longest loop of the heavy reduction. */
+static int64_t longest_loop(const Tiling *t)
+{
+	int64_t best = 1;
+	for (int r = 0; r < t->f->nrange; r++)
+		if (bound_of(t->heavy) >> r & 1 && most_size(t->f, r) > best)
+			best = most_size(t->f, r);
+	return best;
+}
+
+/* The number of accumulators that leaves the shortest tail, each for two iterations and more; one
+ * for each element of a block that is the last of several loops. */
+static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
-	int64_t block = most_size(t->f, last_of(t));
-	if (block < size && block == best && walks(t, t->heavy->src[0], last_of(t))) {
+	int64_t size = longest_loop(t), block = most_size(t->f, last_of(t));
+	if (block < length_of(t, t->heavy) && block == best &&
+		walks(t, t->heavy->src[0], last_of(t))) {
 		t->p->partial = best;
 		return;
 	}
 	for (int n = 2; n <= 4; n *= 2)
 		if (size >= 2 * n * t->lanes && size % (n * t->lanes) <= size % (best) + t->lanes)
 			best = n * t->lanes;
-	t->p->partial = size >= t->lanes ? best : power_below(size > 1 ? size : 2);
+	t->p->partial = size >= 2 * t->lanes ? best : power_below(size > 4 ? size / 2 : 2);
 }
 
 /* ---- contractions */
@@ -436,7 +461,7 @@ static void tile_rows(Tiling *t)
 	/* a symbolic number of columns may be too small for a tile to be of use */
 	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
 	int wide = (open ? 4 * USUAL_SIZE : row_tile()) / t->lanes;
-	order_last(t->p, t->v);
+	order_vector(t);
 	tile(t->p, t->v, even_vectors(t, iterations < 16 ? 4 : wide), t->lanes);
 	t->p->apart = iterations >= 64 && reads_one_stream(t);
 	t->p->jam = t->p->apart ? 8 : iterations >= 4 ? 4 : 1;
@@ -560,6 +585,23 @@ static void tile_scan(Tiling *t)
 
 /* ---- short rows */
 
+/* The range of rows: the innermost one beside that in vectors, if every reduction is over a row, of
+ * at most `most` iterations; else -1. */
+static int rows_folded(const Tiling *t, int64_t most)
+{
+	int rows = -1;
+	for (int i = 0; i < t->p->norder; i++)
+		if (t->p->order[i] != t->v)
+			rows = t->p->order[i];
+	for (size_t i = 0; i < t->f->all.n && rows >= 0; i++) {
+		UOp *u = t->f->all.at[i];
+		if (u->op == OP_RREDUCE && (free_of(u) >> t->v & 1 || !(free_of(u) >> rows & 1) ||
+			length_of(t, u) > most))
+			rows = -1;
+	}
+	return t->f->in_place || t->f->gated ? -1 : rows;
+}
+
 /* Rows of at most half a vector, of which every reduction is over a row: several rows at once, each
  * in a lane, with the places of a row written out. (Above that, loads that lie apart cost more than
  * lanes that are not used.) Returns whether the kernel is of that form. */
@@ -567,19 +609,10 @@ static bool tile_short_rows(Tiling *t)
 {
 	Plan *p = t->p;
 	int64_t size = most_size(t->f, t->v);
-	int rows = -1;
-	for (int i = 0; i < p->norder; i++)
-		if (p->order[i] != t->v)
-			rows = p->order[i];
+	int rows = rows_folded(t, t->lanes / 2);
 	if (rows < 0 || 2 * size > t->lanes || least_size(t->f, t->v) != size ||
-		most_size(t->f, rows) < t->lanes || t->f->in_place || t->f->gated)
+		most_size(t->f, rows) < t->lanes)
 		return false;
-	for (size_t i = 0; i < t->f->all.n; i++) {
-		UOp *u = t->f->all.at[i];
-		if (u->op == OP_RREDUCE && (free_of(u) >> t->v & 1 ||
-			!(free_of(u) >> rows & 1) || 2 * length_of(t, u) > t->lanes))
-			return false;
-	}
 	order_last(p, t->v);
 	p->unrolled |= 1ull << t->v;
 	p->partial = 0;
@@ -590,13 +623,42 @@ static bool tile_short_rows(Tiling *t)
 
 /* ---- all others */
 
+/* The range of rows whose folds stand side by side, so that none waits for the one before, or -1.
+ * Rows of several vectors only where each has several folds and all are in the cache: memory is
+ * read one row after another. */
+static int rows_beside(const Tiling *t)
+{
+	int64_t size = most_size(t->f, t->v), all;
+	bool cached = mul_ok(count_of(t->f, t->f->out), target->vector / t->lanes, &all) &&
+		all <= target->machine.cache[1];
+	int few = cached && t->k->reduce.n > 1 ? 8 : 4;
+	if (t->once || !t->heavy || size >= few * t->lanes)
+		return -1;
+	int rows = rows_folded(t, INT64_MAX);
+	return rows >= 0 && least_size(t->f, rows) >= ROWS_FOLDED ? rows : -1;
+}
+
+/* Rows side by side have additions enough without several vectors of accumulators each. */
+static void shorter_tail(Tiling *t)
+{
+	int64_t size = longest_loop(t);
+	while (t->p->partial > t->lanes && size % t->p->partial > size % (t->p->partial / 2))
+		t->p->partial /= 2;
+}
+
+/* Several vectors of a row, or one each of several rows. */
 static void tile_elements(Tiling *t)
 {
-	bool narrow = t->once || most_size(t->f, t->v) < 4 * t->lanes;
+	int rows = rows_beside(t);
+	bool narrow = t->once || rows >= 0 || most_size(t->f, t->v) < 4 * t->lanes;
 	int vectors = narrow ? 1 : t->k->reduce.n ? 4 : 2;
 	if (!t->k->reduce.n && choose_transposes(t->p, t->f, t->v, t->lanes))
 		return;
 	order_last(t->p, t->v);
+	if (rows >= 0) {
+		tile(t->p, rows, ROWS_FOLDED, 1);
+		shorter_tail(t);
+	}
 	tile(t->p, t->v, vectors, t->lanes);
 	choose_items(t, t->p->norder > 1 ? t->p->norder - 1 : 1);
 }
@@ -695,7 +757,7 @@ static const char *choose(Plan *p, const KernelUse *use, const Facts *f, const F
 	if (t.heavy)
 		contraction_of(&t.c, t.heavy);
 	if (t.heavy)
-		choose_partial(&t, length_of(&t, t.heavy));
+		choose_partial(&t);
 	t.v = find_vector(&t);
 	if (t.v < 0) {
 		choose_items(&t, p->norder);

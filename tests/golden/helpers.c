@@ -137,6 +137,14 @@ static inline __attribute__((always_inline)) i64x4 lane_i64x4(void)
 }
 #endif
 
+#ifndef HELPER_load_f32x2
+#define HELPER_load_f32x2
+static inline __attribute__((always_inline)) f32x2 load_f32x2(const void *p)
+{
+	return *(const f32x2_at *)p;
+}
+#endif
+
 #ifndef HELPER_load_f32x4
 #define HELPER_load_f32x4
 static inline __attribute__((always_inline)) f32x4 load_f32x4(const void *p)
@@ -357,6 +365,15 @@ static inline __attribute__((always_inline)) f32x8 mulacc_f32x8(f32x8 a, f32x8 b
 	return a * b + c;
 #endif
 #endif
+}
+#endif
+
+#ifndef HELPER_splat_f32x2
+#define HELPER_splat_f32x2
+static inline __attribute__((always_inline)) f32x2 splat_f32x2(float x)
+{
+	const f32x2 r = {x, x};
+	return r;
 }
 #endif
 

@@ -70,14 +70,18 @@ void parts_r_65540_call(void *const *bufs, const long *vars, long from, long to)
 	parts_r_65540((float *)bufs[0], (const float *)bufs[1], from, to);
 }
 
+// helpers: vectors f32x2 splat_f32x2 load_f32x2
 /* parts.t:2 */
 void r_65540(float *__restrict t0_, const float *__restrict parts0_)
 {
-	float acc0 = 0.0f;
-	for (long r1 = 0; r1 < 4; r1++) {
-		acc0 += parts0_[r1];
+	f32x2 acc0_0;
+	acc0_0 = splat_f32x2(0.0f);
+	for (long r2 = 0; r2 < 2; r2++) {
+		acc0_0 = acc0_0 + load_f32x2(&parts0_[r2 * 2]);
 	}
-	t0_[0] = acc0;
+	float acc1;
+	acc1 = acc0_0[0] + acc0_0[1];
+	t0_[0] = acc1;
 }
 
 void r_65540_call(void *const *bufs, const long *vars, long from, long to)

@@ -7,16 +7,18 @@ void r_n_4(float *__restrict y, float *__restrict last, const float *__restrict 
 		f32x4 acc0_0;
 		acc0_0 = splat_f32x4(0.0f);
 		for (long r3 = 0; r3 < n / 4; r3++) {
-			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 16]);
-			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 16 + 4]);
-			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 16 + 8]);
-			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 16 + 12]);
+			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 16 + gidx0 * 4]);
+			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 16 + gidx0 * 4 + 4]);
+			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 16 + gidx0 * 4 + 8]);
+			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 16 + gidx0 * 4 + 12]);
 		}
 		for (long r3 = 0; r3 < n % 4; r3++) {
-			acc0_0 = acc0_0 + load_f32x4(&x[n / 4 * 16 + r3 * 4]);
+			acc0_0 = acc0_0 + load_f32x4(&x[n / 4 * 16 + gidx0 * 4 + r3 * 4]);
 		}
-		store_f32x4(&y[gidx0 * 4], load_f32x4(&x[gidx0 * 4]) / acc0_0);
-		store_f32x4(&last[gidx0 * 4], load_f32x4(&x[n * 4 + gidx0 * -4 - 4]));
+		for (long r0 = 0; r0 < n; r0++) {
+			store_f32x4(&y[r0 * 4 + gidx0 * 4], load_f32x4(&x[r0 * 4 + gidx0 * 4]) / acc0_0);
+			store_f32x4(&last[r0 * 4 + gidx0 * 4], load_f32x4(&x[n * 4 + r0 * -4 + gidx0 * 4 - 4]));
+		}
 	}
 }
 

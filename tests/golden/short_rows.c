@@ -1,0 +1,66 @@
+// helpers: min_i64 vectors f32x8 splat_f32x8 i32x8 max_f32x8 max_with_f32x8 mulacc_f32x8 store_f32x8 load_f32x8
+/* y */
+/* short_rows.t:3 */
+void r_20_3(float *__restrict y, const float *__restrict x, const long from, const long to)
+{
+	for (long gidx0 = from; gidx0 < to; gidx0++) {
+		const long v0 = min_i64(gidx0 * 8, 12);
+		f32x8 acc0_0;
+		acc0_0 = splat_f32x8(-__builtin_inff());
+		acc0_0 = max_f32x8(acc0_0, __extension__ (f32x8){x[v0 * 3], x[v0 * 3 + 3], x[v0 * 3 + 6], x[v0 * 3 + 9], x[v0 * 3 + 12], x[v0 * 3 + 15], x[v0 * 3 + 18], x[v0 * 3 + 21]});
+		acc0_0 = max_f32x8(acc0_0, __extension__ (f32x8){x[v0 * 3 + 1], x[v0 * 3 + 4], x[v0 * 3 + 7], x[v0 * 3 + 10], x[v0 * 3 + 13], x[v0 * 3 + 16], x[v0 * 3 + 19], x[v0 * 3 + 22]});
+		acc0_0 = max_f32x8(acc0_0, __extension__ (f32x8){x[v0 * 3 + 2], x[v0 * 3 + 5], x[v0 * 3 + 8], x[v0 * 3 + 11], x[v0 * 3 + 14], x[v0 * 3 + 17], x[v0 * 3 + 20], x[v0 * 3 + 23]});
+		__attribute__((aligned(64))) float buf0[24];
+		const f32x8 v1 = max_with_f32x8((__extension__ (f32x8){x[v0 * 3], x[v0 * 3 + 3], x[v0 * 3 + 6], x[v0 * 3 + 9], x[v0 * 3 + 12], x[v0 * 3 + 15], x[v0 * 3 + 18], x[v0 * 3 + 21]} - acc0_0) * 1.442695f, splat_f32x8(-152.0f));
+		const f32x8 v2 = v1 + 12583103.0f;
+		const f32x8 v3 = v1 - (v2 - 12583103.0f);
+		store_f32x8(&buf0[0], mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(splat_f32x8(8.323074e-24f), v3, splat_f32x8(7.263544e-23f)), v3, splat_f32x8(5.214165e-22f)), v3, splat_f32x8(3.0088412e-21f)), v3, splat_f32x8(1.30227034e-20f)), v3, splat_f32x8(3.7575584e-20f)), v3, splat_f32x8(5.421011e-20f)) * (f32x8)((i32x8)v2 << 23));
+		const f32x8 v4 = max_with_f32x8((__extension__ (f32x8){x[v0 * 3 + 1], x[v0 * 3 + 4], x[v0 * 3 + 7], x[v0 * 3 + 10], x[v0 * 3 + 13], x[v0 * 3 + 16], x[v0 * 3 + 19], x[v0 * 3 + 22]} - acc0_0) * 1.442695f, splat_f32x8(-152.0f));
+		const f32x8 v5 = v4 + 12583103.0f;
+		const f32x8 v6 = v4 - (v5 - 12583103.0f);
+		store_f32x8(&buf0[8], mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(splat_f32x8(8.323074e-24f), v6, splat_f32x8(7.263544e-23f)), v6, splat_f32x8(5.214165e-22f)), v6, splat_f32x8(3.0088412e-21f)), v6, splat_f32x8(1.30227034e-20f)), v6, splat_f32x8(3.7575584e-20f)), v6, splat_f32x8(5.421011e-20f)) * (f32x8)((i32x8)v5 << 23));
+		const f32x8 v7 = max_with_f32x8((__extension__ (f32x8){x[v0 * 3 + 2], x[v0 * 3 + 5], x[v0 * 3 + 8], x[v0 * 3 + 11], x[v0 * 3 + 14], x[v0 * 3 + 17], x[v0 * 3 + 20], x[v0 * 3 + 23]} - acc0_0) * 1.442695f, splat_f32x8(-152.0f));
+		const f32x8 v8 = v7 + 12583103.0f;
+		const f32x8 v9 = v7 - (v8 - 12583103.0f);
+		store_f32x8(&buf0[16], mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(splat_f32x8(8.323074e-24f), v9, splat_f32x8(7.263544e-23f)), v9, splat_f32x8(5.214165e-22f)), v9, splat_f32x8(3.0088412e-21f)), v9, splat_f32x8(1.30227034e-20f)), v9, splat_f32x8(3.7575584e-20f)), v9, splat_f32x8(5.421011e-20f)) * (f32x8)((i32x8)v8 << 23));
+		f32x8 acc1_0;
+		acc1_0 = splat_f32x8(0.0f);
+		acc1_0 = acc1_0 + load_f32x8(&buf0[0]);
+		acc1_0 = acc1_0 + load_f32x8(&buf0[8]);
+		acc1_0 = acc1_0 + load_f32x8(&buf0[16]);
+		const f32x8 t0 = load_f32x8(&buf0[0]) * (1.0f / acc1_0);
+		y[v0 * 3] = t0[0];
+		y[v0 * 3 + 3] = t0[1];
+		y[v0 * 3 + 6] = t0[2];
+		y[v0 * 3 + 9] = t0[3];
+		y[v0 * 3 + 12] = t0[4];
+		y[v0 * 3 + 15] = t0[5];
+		y[v0 * 3 + 18] = t0[6];
+		y[v0 * 3 + 21] = t0[7];
+		const f32x8 t1 = load_f32x8(&buf0[8]) * (1.0f / acc1_0);
+		y[v0 * 3 + 1] = t1[0];
+		y[v0 * 3 + 4] = t1[1];
+		y[v0 * 3 + 7] = t1[2];
+		y[v0 * 3 + 10] = t1[3];
+		y[v0 * 3 + 13] = t1[4];
+		y[v0 * 3 + 16] = t1[5];
+		y[v0 * 3 + 19] = t1[6];
+		y[v0 * 3 + 22] = t1[7];
+		const f32x8 t2 = load_f32x8(&buf0[16]) * (1.0f / acc1_0);
+		y[v0 * 3 + 2] = t2[0];
+		y[v0 * 3 + 5] = t2[1];
+		y[v0 * 3 + 8] = t2[2];
+		y[v0 * 3 + 11] = t2[3];
+		y[v0 * 3 + 14] = t2[4];
+		y[v0 * 3 + 17] = t2[5];
+		y[v0 * 3 + 20] = t2[6];
+		y[v0 * 3 + 23] = t2[7];
+	}
+}
+
+void r_20_3_call(void *const *bufs, const long *vars, long from, long to)
+{
+	(void)vars;
+	r_20_3((float *)bufs[0], (const float *)bufs[1], from, to);
+}
+
