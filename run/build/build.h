@@ -166,7 +166,7 @@ const char *ir_canonical(const char *name, const char *src);
 /* ---- build_llvm.c: LLVM IR to an object, and that to functions, by LLVM's library, which is
  * loaded when it is needed */
 
-/* Whether a source's vectors are written out in it. */
+/* Whether a source has vectors, and no arithmetic on floating-point numbers beside them. */
 bool llvm_has_vectors(const char *src);
 /* everything that an object depends on but its source */
 Key llvm_key(KernelClass class, bool fast);

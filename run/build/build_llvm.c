@@ -47,15 +47,18 @@ static const char *library_open(void)
 /* Passes, and the effort of choosing instructions and registers. */
 typedef struct { const char *passes; int level; } Tuning;
 
-/* Kernels with vectors have their invariants hoisted and their loops written out, so what finds
- * more vectors or unrolls loops is left out; brief kernels get what keeps registers out of memory. */
+/* Kernels with vectors have their invariants hoisted and their long loops written out, so what finds
+ * more vectors or unrolls by a factor is left out: loops of a few turns are written out, and the
+ * rest of the passes are those that clean up. Brief kernels get what keeps registers out of memory;
+ * with no effort for registers they would take twice as long. */
 #define REGISTERS "always-inline,function(sroa,early-cse"
 static const Tuning tuning[CLASSES] = {
 	{"default<O2>", LLVMCodeGenLevelDefault},
-	{REGISTERS "<memssa>,simplifycfg,instcombine,loop-mssa(licm),gvn,simplifycfg)",
-		LLVMCodeGenLevelDefault},
-	{REGISTERS ")", LLVMCodeGenLevelNone}};
-
+	{REGISTERS "<memssa>,simplifycfg,instcombine,loop-mssa(loop-rotate,licm),"
+		"loop(indvars,loop-unroll-full),sroa,early-cse<memssa>,instcombine,"
+		"loop-mssa(licm),simplifycfg)", LLVMCodeGenLevelDefault},
+	{REGISTERS ")", LLVMCodeGenLevelLess}};
+/* for another attempt, when the library does not take a kernel; and the last one to be fast */
 static const Tuning again[] = {
 	{"default<O1>", LLVMCodeGenLevelDefault}, {"default<O0>", LLVMCodeGenLevelNone}};
 
@@ -64,14 +67,19 @@ static const Tuning *tuning_of(KernelClass class, bool fast, int attempt)
 	return fast ? &again[1] : attempt ? &again[attempt - 1] : &tuning[class];
 }
 
-/* A vector's type is <8 x float>. */
+/* "= fadd float" and "= call float" are arithmetic on one number; a vector's type is <8 x float>. */
 bool llvm_has_vectors(const char *src)
 {
-	const char *at = src;
-
-	while ((at = strchr(at, '<')) && !(at[1] >= '1' && at[1] <= '9'))
-		at++;
-	return at != NULL;
+	for (const char *at = src; (at = strstr(at, "= "));) {
+		bool may = at[2] == 'f' || at[2] == 'c';
+		at += 2 + strcspn(at + 2, " ");
+		if (may && (!strncmp(at, " float", 6) || !strncmp(at, " double", 7)))
+			return false;
+	}
+	for (const char *at = strchr(src, '<'); at; at = strchr(at + 1, '<'))
+		if (at[1] >= '1' && at[1] <= '9')
+			return true;
+	return false;
 }
 
 /* ---- for a kernel's key, and for a unit */
