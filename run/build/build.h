@@ -142,8 +142,8 @@ void build_programs(size_t n, Program *const *p, const BuildOptions *o);
 /* ---- build_cpu.c: C to a shared object through the system's compiler */
 
 /* The first call of all in this file. cc: --cc, or NULL: cc, gcc or clang of PATH; fast:
- * unoptimised, compiled in a tenth of the time. */
-void build_offer(const char *cc, bool fast);
+ * unoptimised, compiled in a tenth of the time; target: what will be compiled for, or NULL. */
+void build_offer(const char *cc, bool fast, const char *target);
 /* Classes of kernels, which are not optimised alike: plain loops; kernels with explicit vectors;
  * those that are estimated to take little of a call, or run once, before the first. */
 typedef enum { PLAIN, VECTORS, BRIEF, CLASSES } KernelClass;
@@ -166,6 +166,8 @@ const char *ir_canonical(const char *name, const char *src);
 /* ---- build_llvm.c: LLVM IR to an object, and that to functions, by LLVM's library, which is
  * loaded when it is needed */
 
+/* Opens the library, if it is there, so that workers that are forked later share its memory. */
+void llvm_offer(void);
 /* Whether a source has vectors, and no arithmetic on floating-point numbers beside them. */
 bool llvm_has_vectors(const char *src);
 /* everything that an object depends on but its source */

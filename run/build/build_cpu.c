@@ -329,12 +329,14 @@ static int unit_compile(const void *in, size_t n, Buf *out)
 	return status ? FAILED : DONE;
 }
 
-void build_offer(const char *cc, bool fast)
+void build_offer(const char *cc, bool fast, const char *target)
 {
 	wanted.cc = cc;
 	wanted.fast = fast;
 	setenv("LC_ALL", "C", 1);       /* for first_error, which looks for "error" in messages */
 	worker_offer(BUILD_WORKER, unit_compile);
+	if (target && !strcmp(target, "llvm"))
+		llvm_offer();
 }
 
 /* ---- running units */

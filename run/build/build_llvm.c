@@ -42,6 +42,11 @@ static const char *library_open(void)
 	return NULL;
 }
 
+void llvm_offer(void)
+{
+	library_open();
+}
+
 /* ---- what is asked of the library */
 
 /* Passes, and the effort of choosing instructions and registers. */
