@@ -52,10 +52,10 @@ void llvm_offer(void)
 /* Passes, and the effort of choosing instructions and registers. */
 typedef struct { const char *passes; int level; } Tuning;
 
-/* Kernels with vectors have their invariants hoisted and their long loops written out, so what finds
- * more vectors or unrolls by a factor is left out: loops of a few turns are written out, and the
- * rest of the passes are those that clean up. Brief kernels get what keeps registers out of memory;
- * with no effort for registers they would take twice as long. */
+/* Kernels with vectors have their invariants hoisted and their long loops written out, so what
+ * finds more vectors or unrolls by a factor is left out: loops of a few turns are written out, and
+ * the other passes clean up. Brief kernels get what keeps registers out of memory; with no effort
+ * for the processor's registers they would take twice as long. */
 #define REGISTERS "always-inline,function(sroa,early-cse"
 static const Tuning tuning[CLASSES] = {
 	{"default<O2>", LLVMCodeGenLevelDefault},
@@ -63,7 +63,8 @@ static const Tuning tuning[CLASSES] = {
 		"loop(indvars,loop-unroll-full),sroa,early-cse<memssa>,instcombine,"
 		"loop-mssa(licm),simplifycfg)", LLVMCodeGenLevelDefault},
 	{REGISTERS ")", LLVMCodeGenLevelLess}};
-/* for another attempt, when the library does not take a kernel; and the last one to be fast */
+/* for another attempt, when the library does not take a kernel; the last is for --fast-compile too
+ */
 static const Tuning again[] = {
 	{"default<O1>", LLVMCodeGenLevelDefault}, {"default<O0>", LLVMCodeGenLevelNone}};
 
@@ -72,13 +73,14 @@ static const Tuning *tuning_of(KernelClass class, bool fast, int attempt)
 	return fast ? &again[1] : attempt ? &again[attempt - 1] : &tuning[class];
 }
 
-/* "= fadd float" and "= call float" are arithmetic on one number; a vector's type is <8 x float>. */
+/* "= fadd float" and "= call float" are arithmetic on one number; <8 x float> is a vector's type.
+ */
 bool llvm_has_vectors(const char *src)
 {
 	for (const char *at = src; (at = strstr(at, "= "));) {
-		bool may = at[2] == 'f' || at[2] == 'c';
+		bool computes = at[2] == 'f' || at[2] == 'c';
 		at += 2 + strcspn(at + 2, " ");
-		if (may && (!strncmp(at, " float", 6) || !strncmp(at, " double", 7)))
+		if (computes && (!strncmp(at, " float", 6) || !strncmp(at, " double", 7)))
 			return false;
 	}
 	for (const char *at = strchr(src, '<'); at; at = strchr(at + 1, '<'))
