@@ -5,7 +5,7 @@
 case ${1:-} in --help|-h) sed -n '2,/^[^#]/ s/^# \{0,1\}//p' "$0"; exit ;; esac
 set -uo pipefail
 bin=${SLUICE_BIN:-${BIN:-$(dirname "$0")/../build/bin}}
-targets='clang opencl' whole=
+targets='clang opencl llvm' whole=
 while getopts t:1 o; do
 	case $o in
 	t) targets=$OPTARG ;;

@@ -20,6 +20,7 @@ drawn() {
 }
 
 @test "actions: order and grid" { drawn 3 12 clang order grid; }
+@test "actions: loops that are threads and vectors" { drawn 6 12 clang kind; }
 @test "actions: tile and chunk" { drawn 3 12 clang tile chunk; }
 @test "actions: ranges split, reductions outside of the loops of their accumulators" { drawn 6 12 clang split; }
 @test "actions: partial accumulators and jam" { drawn 3 12 clang partial jam; }
@@ -55,7 +56,8 @@ drawn() {
 		'tile 1 1 16; tile 0 2 1' 'tile 1 4096 64' 'chunk 1 2' 'tile 0 4 1; chunk 0 1' 'tile 0 2 1; chunk 0 3' \
 		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'partial 3' 'partial 2048' 'jam 65' \
 		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose LOAD.5' 'transpose LOAD.1 1' 'stage' 'stage LOAD.1' 'stage 0 1' 'stage LOAD.1 0' 'stage LOAD.1 2; stage LOAD.1 1' \
-		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage LOAD.1000 1' 'stage LOAD 1' 'stage LOAD. 1' 'pad LOAD.0 1' 'grid -1' 'jam'; do
+		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage LOAD.1000 1' 'stage LOAD 1' 'stage LOAD. 1' 'pad LOAD.0 1' 'grid -1' 'jam' \
+		'kind 1 thread' 'kind 0 thread; kind 0 thread' 'kind 2 thread' 'kind 0 vector' 'kind 1 vector' 'split 1 4; kind 1.1 vector; tile 1.1 1 4' 'kind 0 faster'; do
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done
 	for list in 'bind 64 2' 'bind 3 0' 'bind 0 0' 'group 64 2' 'tile 0 2 1' 'grid 1' 'bind 64 0 1; tile 1 2 1' 'group 2048 0' \
@@ -69,6 +71,15 @@ drawn() {
 	fails 4 tool lower -t opencl --opt 'r_*: kind 0 item; kind 1 unroll' m.mp
 	fails 4 tool lower -t opencl --opt 'r_*: split 1 10000; kind 0 item; kind 1.1 unroll' m.mp
 	ok tool lower -t opencl --opt 'r_*: split 1 16; kind 0 item; kind 1.1 unroll' m.mp
+}
+
+@test "actions: what is transposed inside of a reduction over the same range, or of an operand, is refused" {
+	printf 'input a f32[16, 24]\noutput y = softmax(transpose(a, [1, 0]))\n' | tool trace | tool fuse > s.mp
+	printf 'input a f32[16, 24]\ninput b f32[32, 24]\noutput y = a @ transpose(b, [1, 0])\n' | tool trace | tool fuse > m.mp
+	fails 4 tool lower -t clang --opt '*: tile 1 1 1; tile 0 1 16; transpose LOAD.0 1; jam 4' s.mp
+	fails 4 tool lower -t clang --opt '*: tile 0 1 1; tile 1 1 8; transpose LOAD.0 1; partial 2' s.mp
+	fails 4 tool lower -t clang --opt '*: tile 0 2 1; tile 1 1 4; transpose LOAD.1 1; prefetch_stores' m.mp
+	ok tool lower -t clang --opt '*: tile 0 2 1; tile 1 1 4; transpose LOAD.1 1; jam 2' m.mp
 }
 
 @test "actions: serial loops stay in order" {

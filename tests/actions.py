@@ -323,7 +323,7 @@ def split(l):
             continue
         n = min(near(l.r, l.r.choice([*l.k.size[a], 8])), l.k.size[a][1])
         overlap = a in l.k.out and a not in l.k.serial and l.k.size[a][0] >= n and l.target != "opencl" and l.r.random() < 0.4
-        l.add("split", a, n, *(["overlap"] if overlap else l.r.choice([[], ["guard"]])))
+        l.add("split", a, n, *(["overlap"] if overlap else l.r.choice([[], ["guard"], ["pad"]])))
         l.k.split(a, n)
     l.split = True
     order(l, 0.6 if l.target != "opencl" else 0.0)
@@ -460,8 +460,31 @@ def items(l):
     return not any(w[0] in ("bind", "group") for w in l.words) and l.r.choice([bind, group, group])(l)
 
 
+def ways(l):
+    """the outermost loops shared by threads, the innermost or a piece of it in vectors"""
+    if l.words or (l.k.serial and not l.k.scans) or l.k.sorts or not l.k.free_ranges():
+        return False
+    a, n = l.r.choice(l.k.free_ranges()), l.r.choice([2, 4, 8, 16])
+    vector = None
+    if l.k.size[a][1] > n:
+        l.add("split", a, n, *(["overlap"] if l.k.size[a][0] >= n and l.r.random() < 0.4 else []))
+        l.k.split(a, n)
+        vector, l.split = f"{a}.1", True
+    loops = [b for b in l.k.free_ranges() if b != vector]
+    order(l)
+    given = [b for w in l.words if w[0] == "order" for b in w[1:] if b in loops]
+    if vector and l.r.random() < 0.8:
+        l.add("kind", vector, "vector")
+        l.tiles[vector] = n
+    for b in (given or loops)[:l.r.randint(0, 2)]:
+        l.add("kind", b, "thread" if given else l.r.choice(["thread", "loop"]))
+    return any(w[0] == "kind" for w in l.words)
+
+
 def kind(l):
     """pieces of output ranges as groups, items and tiles; what several items load, in the memory of a group"""
+    if l.target != "opencl":
+        return ways(l)
     if l.words or l.k.sorts or l.k.serial or l.k.scans:
         return False
     items, at_item, tiles, groups = 1, [], [], []

@@ -196,3 +196,23 @@ operands() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=
 		tool diff --rtol 1e-5 --atol 1e-4 a.npz b.npz
 	done
 }
+
+# a target whose row has vectors, whose documents are then render-clang's: its values with lanes are what loops of kind
+# vector give, bit for bit
+@test "lanes: render-clang prints them" {
+	mkdir stages
+	printf '#!/bin/sh\nrender-clang --describe | sed "s/vectors: 0/vectors: 1/"\n' > stages/render-lanes
+	chmod +x stages/render-lanes
+	for f in linear_relu softmax conv2d turned gelu_erf rotary_pairs rmsnorm_of_half layernorm logsumexp; do
+		tool trace "$TESTS/golden/$f.t" > g.mp
+		tool fuse g.mp > s.mp
+		mapfile -t args < <(operands g.mp; grep -oE "[a-z]+=[0-9]+" "$TESTS/golden/$f.args")
+		SLUICE_PATH=$PWD/stages PATH=$BIN:$PATH tool lower -t lanes s.mp | tool show |
+			sed 's/target: "lanes"/target: "clang"/; s/layout: "lanes"/layout: "clang"/' > l.txt
+		grep -q 'SHUFFLE\|RAMP i64x' l.txt || { echo "no lanes: $f"; return 1; }
+		tool show -p l.txt > l.mp
+		(cd "$TESTS/golden" && tool run "$OLDPWD/l.mp" "${args[@]}" -o "$OLDPWD/a.npz")
+		(cd "$TESTS/golden" && tool run -t clang "$OLDPWD/s.mp" "${args[@]}" -o "$OLDPWD/b.npz")
+		cmp a.npz b.npz || { echo "differs: $f"; return 1; }
+	done
+}

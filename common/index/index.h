@@ -160,4 +160,6 @@ Role contraction_role(const Contraction *c, UOp *range);
 /* Replaces every occurrence of from[i] by to[i]. Index arithmetic is rebuilt by the ix_ functions.
  */
 UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to);
+/* An i64 expression with its LETs written out, in the normal form of the integer algebra. */
+UOp *ix_plain(UOp *u);
 #endif

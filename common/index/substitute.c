@@ -67,3 +67,22 @@ UOp *substitute(UOp *root, size_t n, UOp *const *from, UOp *const *to)
 	}
 	return image_of(root);
 }
+
+static UOp *plain(UOp *u, void *ctx)
+{
+	(void)ctx;
+	if (u->op == OP_LET)
+		return u->src[0];
+	return u->nsrc && u->dtype == DT_I64 && op_info[u->op].index ? ix_remake(u, u->src) : u;
+}
+
+UOp *ix_plain(UOp *u)
+{
+	static ARENA Map known;
+	UOp *r = map_get(&known, PKEY(u));
+	if (!r) {
+		r = walk_replace(u, plain, NULL);
+		map_put(&known, PKEY(u), r);
+	}
+	return r;
+}

@@ -112,25 +112,6 @@ const UOp *access_buffer(const UOp *call, const Access *a)
 	return slot < (int64_t)call->nsrc - 1 ? call->src[1 + slot] : NULL;
 }
 
-static UOp *plain(UOp *u, void *ctx)
-{
-	(void)ctx;
-	if (u->op == OP_LET)
-		return u->src[0];
-	return u->nsrc && u->dtype == DT_I64 && op_info[u->op].index ? ix_remake(u, u->src) : u;
-}
-
-UOp *index_plain(UOp *u)
-{
-	static ARENA Map known;
-	UOp *r = map_get(&known, PKEY(u));
-	if (!r) {
-		r = walk_replace(u, plain, NULL);
-		map_put(&known, PKEY(u), r);
-	}
-	return r;
-}
-
 /* Under some conditions: what was opened, and the LETs that stay. */
 typedef struct { UOp *const *cond; Map done, kept; int depth; } Opening;
 

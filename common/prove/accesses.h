@@ -28,10 +28,8 @@ const UOp *access_buffer(const UOp *call, const Access *a);
 /* The LETs that a statement uses, of those that it uses by others the first; until the next
  * call. */
 Nodes lets_in(UOp *statement);
-/* An i64 expression with its LETs written out, in the normal form of the integer algebra. */
-UOp *index_plain(UOp *u);
-/* The same, but for LETs that are no index arithmetic, or occur in one of n conditions. The array
- * stays as it is until arena_reset. */
+/* As ix_plain, but for LETs that are no index arithmetic, or occur in one of n conditions. The
+ * array stays as it is until arena_reset. */
 UOp *index_open(UOp *u, size_t n, UOp *const *cond);
 /* Its text, for messages. */
 const char *index_text(UOp *u);

@@ -110,7 +110,7 @@ static int runs(struct Scopes *s, UOp *size, int outer)
 	UOp *todo[MOST_SIZES];
 	int n = 0;
 	int64_t c;
-	for (todo[n++] = index_plain(size); n; ) {
+	for (todo[n++] = ix_plain(size); n; ) {
 		bool whole, room = n + 1 <= MOST_SIZES;
 		UOp *u = todo[--n], *q, *x = room ? tiled(u, &whole, &q) : NULL;
 		if (x) {
@@ -387,8 +387,8 @@ static UOp *when(const Place *p)
 	UOp *all = NULL;
 	for (size_t i = 0; i < p->n; i++)
 		if (p->cond[i]->op == OP_CMPLT && of_sizes(p->cond[i])) {
-			UOp *c = ix_lt(index_plain(p->cond[i]->src[0]),
-				index_plain(p->cond[i]->src[1]));
+			UOp *c = ix_lt(ix_plain(p->cond[i]->src[0]),
+				ix_plain(p->cond[i]->src[1]));
 			all = all ? ix_and(all, c) : c;
 		}
 	return all;

@@ -50,7 +50,7 @@ static void write_buffer(Progress *p, const ProvedCall *c, const UOp *b)
 static bool same_count(const UOp *buffer, const UOp *param)
 {
 	return buffer->shape == param->shape ||
-		index_plain(shape_count(buffer->shape)) == index_plain(shape_count(param->shape));
+		ix_plain(shape_count(buffer->shape)) == ix_plain(shape_count(param->shape));
 }
 
 static void check_param(const ProvedCall *c, const UOp *param)
@@ -304,8 +304,8 @@ static void check_special(const ProvedCall *c, const UOp *special)
 	if (!special_axis(special, &local, &d))
 		prove_fault(c, "SPECIAL %.20s is not gidx0 to gidx2 or lidx0 to lidx2",
 			special->arg->s);
-	UOp *size = index_plain(special->src[0]);
-	UOp *grid = index_plain(grid_size(c->kernel, local, d));
+	UOp *size = ix_plain(special->src[0]);
+	UOp *grid = ix_plain(grid_size(c->kernel, local, d));
 	if (size != grid && !(ix_prove_le(size, grid) && ix_prove_le(grid, size)))
 		prove_fault(c, "%s is below %s, and the grid has %s", special->arg->s,
 			index_text(size), index_text(grid));

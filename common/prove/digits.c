@@ -124,9 +124,9 @@ static UOp *shared_digit(const Place *p, size_t n)
 		same = p[i].at == p[0].at;
 	if (same)
 		return p[0].at;
-	UOp *plain = index_plain(p[0].at);
+	UOp *plain = ix_plain(p[0].at);
 	for (size_t i = 1; i < n; i++)
-		if (index_plain(p[i].at) != plain)
+		if (ix_plain(p[i].at) != plain)
 			return NULL;
 	return plain;
 }

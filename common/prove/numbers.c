@@ -239,7 +239,7 @@ static uint64_t quotient(Numbers *n, int w, UOp *u)
 /* Whether u is made of sizes, counters and numbers of items alone: its arithmetic does not wrap. */
 static bool plain_index(UOp *u)
 {
-	Nodes all = walk_brief(index_plain(u));
+	Nodes all = walk_brief(ix_plain(u));
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *v = all.at[i];
 		bool leaf = v->op == OP_CONST || v->op == OP_VAR || v->op == OP_RANGE ||
@@ -261,8 +261,8 @@ static bool decided(const Numbers *n, int w, UOp *a, UOp *b, bool *is)
 			return false;
 	if (!x->n)
 		return false;
-	a = substitute(index_plain(a), x->n, x->from, x->to[w]);
-	b = substitute(index_plain(b), x->n, x->from, x->to[w]);
+	a = substitute(ix_plain(a), x->n, x->from, x->to[w]);
+	b = substitute(ix_plain(b), x->n, x->from, x->to[w]);
 	*is = ix_prove_lt(a, b);
 	return *is || ix_prove_le(b, a);
 }

@@ -63,7 +63,7 @@ static bool line_term(Line *l, UOp *t)
 static bool line_of(Line *l, UOp *u)
 {
 	*l = (Line){0};
-	u = index_plain(u);
+	u = ix_plain(u);
 	for (UOp *rest = u; rest; rest = rest->op == OP_ADD ? rest->src[0] : NULL)
 		if (!line_term(l, rest->op == OP_ADD ? rest->src[1] : rest))
 			return false;
@@ -229,7 +229,7 @@ static void all_iterations(const Register *r, Written *w, UOp *counter)
 
 static bool runs(UOp *range)
 {
-	return ix_prove_lt(ix_const(0), index_plain(range->src[0]));
+	return ix_prove_lt(ix_const(0), ix_plain(range->src[0]));
 }
 
 static void close_block(Checker *x)

@@ -413,7 +413,7 @@ static void decide_step(const Same *s, Numbers *n)
 {
 	Instead x = {1, arena_alloc(sizeof(UOp *)),
 		{arena_alloc(sizeof(UOp *)), arena_alloc(sizeof(UOp *))}};
-	UOp *base = x.from[0] = index_plain(s->base), *last = last_start(s, base);
+	UOp *base = x.from[0] = ix_plain(s->base), *last = last_start(s, base);
 	if (!last)
 		return;
 	x.to[0][0] = up_to(last);
@@ -428,7 +428,7 @@ static void decide_lane(const Same *s, Numbers *n, const Shared *solve)
 	size_t most = s->lanes.n + 1;
 	Instead x = {0, arena_alloc(most * sizeof(UOp *)), {arena_alloc(most * sizeof(UOp *)),
 		arena_alloc(most * sizeof(UOp *))}};
-	UOp *base = index_plain(solve->rest), *last = last_start(s, base), *far = ix_const(s->more);
+	UOp *base = ix_plain(solve->rest), *last = last_start(s, base), *far = ix_const(s->more);
 	UOp *size = NULL;
 	bool one = solve->c == 1;
 	for (size_t i = 0; i < s->lanes.n; i++)

@@ -54,8 +54,8 @@ static void add_member(Group *g, const ProvedCall *c, const Val *slice)
 		m->loop[m->n++] = loop;
 	}
 	for (int i = 0; i < m->n && m != g->at; i++)
-		if (m->n != g->at->n || index_plain(m->loop[i]->src[0]) !=
-			index_plain(g->at->loop[i]->src[0]))
+		if (m->n != g->at->n || ix_plain(m->loop[i]->src[0]) !=
+			ix_plain(g->at->loop[i]->src[0]))
 			prove_fault(c, "its slices are not those of K%u: %d loops, of which r%d "
 				"has size %s", g->at->call.number, m->n, range_axis(m->loop[i]),
 				index_text(m->loop[i]->src[0]));
@@ -66,7 +66,7 @@ static void add_member(Group *g, const ProvedCall *c, const Val *slice)
 /* A place of a call with the numbers of slices in the place of its loops; axis -1: row-major. */
 static UOp *sliced(const Group *g, const Member *m, UOp *u)
 {
-	return substitute(index_plain(u), m->n, m->loop, g->slice);
+	return substitute(ix_plain(u), m->n, m->loop, g->slice);
 }
 
 static UOp *place_of(const Group *g, const Member *m, const Access *a, int axis)

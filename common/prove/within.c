@@ -101,11 +101,11 @@ static void try_within(Within *w, UOp *u, UOp *below)
 
 static void try_conditions(Within *w, const Conds *c, UOp *u, UOp *below)
 {
-	UOp *v = index_plain(bounded(c, u));
+	UOp *v = ix_plain(bounded(c, u));
 	try_within(w, v, below);
-	u = index_plain(u);
+	u = ix_plain(u);
 	for (size_t i = 0; i < c->n && !(w->least && w->most); i++) {
-		UOp *x = index_plain(c->at[i]->src[0]), *y = index_plain(c->at[i]->src[1]);
+		UOp *x = ix_plain(c->at[i]->src[0]), *y = ix_plain(c->at[i]->src[1]);
 		w->least = w->least || implied(ix_const(-1), u, x, y);
 		w->most = w->most || implied(u, below, x, y) || implied(v, below, x, y);
 	}
@@ -114,7 +114,7 @@ static void try_conditions(Within *w, const Conds *c, UOp *u, UOp *below)
 /* MIN(a, b) is one of a and b, and not above either. */
 static void try_least(Within *w, const Conds *c, UOp *u, UOp *below)
 {
-	u = index_plain(u);
+	u = ix_plain(u);
 	UOp *m = least_in(u);
 	Within a = *w, b = *w;
 	if (!m)

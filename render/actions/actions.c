@@ -7,6 +7,8 @@
  *     ["order", 0, 1]         loops over r0, r1, outermost first
  *     ["kind", 0, "group"]    GPU: r0 runs over work groups ("item": over the items of one)
  *     ["kind", 2, "unroll"]   the loop over r2 is written out
+ *     ["kind", 0, "thread"]   threads share the iterations of r0, the outermost loop
+ *     ["kind", 1, "vector"]   the elements of r1 side by side
  *     ["tile", 0, 8, 1]       8 elements of r0 side by side
  *     ["tile", 1, 3, 16]      3 vectors of 16 of r1; tiles in the order of their lane loops
  *     ["chunk", 0, 32]        32 tiles of r0 within a loop outside all others
@@ -232,23 +234,72 @@ static void read_chunk(Plan *p, const Facts *f, const Val *a)
 	p->chunk[range_of(f, a->a[1], ~0ull)] = number(f, a, 2, 1 << 20);
 }
 
-/* How a range runs. Work groups and their items are the grid of a GPU; a group has as many items as
- * these ranges have iterations together. */
-static void read_kind(Plan *p, const Facts *f, const Val *a)
+/* Is there one iteration of a loop over the range, since all its elements are side by side? */
+static bool is_vector(const Plan *p, const Facts *f, int r)
 {
-	int r = range_of(f, a->a[1], ~0ull);
-	uint64_t *set = val_is_str(a->a[2], "group") ? &p->groups :
-		val_is_str(a->a[2], "item") ? &p->members :
-		val_is_str(a->a[2], "unroll") ? &p->unrolled : NULL;
-	if (!set)
-		die(MALFORMED, "node %u KERNEL: a kind is 'group', 'item' or 'unroll'",
+	return tile_size(p, r) && tile_size(p, r) == least_size(f, r) &&
+		tile_size(p, r) == most_size(f, r);
+}
+
+/* Threads share loops from the outermost on, which are named in that order. */
+static void read_thread(Plan *p, const Facts *f, int r)
+{
+	int chunks = 0;
+	for (int i = 0; i < f->nrange; i++)
+		chunks += p->chunk[i] > 0;
+	int at = p->grid > chunks ? p->grid - chunks : 0;
+	while (at < p->norder && p->order[at] != r && is_vector(p, f, p->order[at]))
+		at++;
+	if (at >= p->norder || p->order[at] != r)
+		die(MALFORMED, "node %u KERNEL: kind thread is of the outermost loop that threads "
+			       "do not share yet", f->kernel->id);
+	p->grid = chunks + at + 1;
+}
+
+/* All elements of a range side by side. */
+static void read_vector(Plan *p, const Facts *f, int r)
+{
+	int64_t n = most_size(f, r);
+	if (p->tile[r].unroll)
+		die(MALFORMED, "node %u KERNEL: two tiles of one range", f->kernel->id);
+	if (n < 1 || n > 64 || least_size(f, r) != n)
+		die(MALFORMED, "node %u KERNEL: kind vector is of a range of a known size up to 64",
 			f->kernel->id);
+	p->tile[r] = (Tile){1, (int)n};
+	p->lanes[p->nlanes++] = r;
+}
+
+static void read_unroll(Plan *p, const Facts *f, int r) { p->unrolled |= 1ull << r; }
+
+static void bind_kind(Plan *p, const Facts *f, uint64_t *set, int r)
+{
 	*set |= 1ull << r;
-	if (set == &p->unrolled)
-		return;
 	p->mode = PLAN_TILES;
 	p->bound |= 1ull << r;
 	p->items = (int)count_of(f, p->members);
+}
+
+/* Work groups and their items are the grid of a GPU; a group has as many items as these ranges have
+ * iterations together. */
+static void read_group(Plan *p, const Facts *f, int r) { bind_kind(p, f, &p->groups, r); }
+static void read_item(Plan *p, const Facts *f, int r) { bind_kind(p, f, &p->members, r); }
+static void read_loop(Plan *p, const Facts *f, int r) {}
+
+/* How a range runs. */
+static void read_kind(Plan *p, const Facts *f, const Val *a)
+{
+	static const struct {
+		const char *name;
+		void (*read)(Plan *p, const Facts *f, int r);
+	} kind[] = {{"loop", read_loop}, {"thread", read_thread}, {"vector", read_vector},
+		{"unroll", read_unroll}, {"group", read_group}, {"item", read_item}};
+	for (size_t i = 0; i < sizeof kind / sizeof *kind; i++)
+		if (val_is_str(a->a[2], kind[i].name)) {
+			kind[i].read(p, f, range_of(f, a->a[1], ~0ull));
+			return;
+		}
+	die(MALFORMED, "node %u KERNEL: a kind is 'loop', 'thread', 'vector', 'unroll', 'group' or "
+		       "'item'", f->kernel->id);
 }
 
 static void read_items(Plan *p, const Facts *f, const Val *a)

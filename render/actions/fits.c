@@ -157,6 +157,16 @@ static bool grid_fits(const Plan *p, const Facts *f)
 	return true;
 }
 
+/* Where a tile is loaded, its destination has a place: the load moves with all ranges of the
+ * output. */
+static bool prefetch_stores_fits(const Plan *p, const Facts *f)
+{
+	for (int i = 0; p->prefetch_stores && i < p->nstage; i++)
+		if (p->stage[i].along && f->out & ~free_of(p->stage[i].value))
+			return false;
+	return true;
+}
+
 bool prefetch_loads_fits(const Plan *p, const Facts *f)
 {
 	if (!p->prefetch_loads)
@@ -238,13 +248,14 @@ static bool shared_fits(const Plan *p, const Facts *f, const Staged *s)
 		dims_fit(s) && !(f->serial & ~s->over & free_of(s->value));
 }
 
-/* A transposed load is of a tile of whole vectors along either range, without tails. */
+/* A transposed load is of a tile of whole vectors along either range, without tails. No
+ * reduction runs over one of them too: its iterations have no lanes of that tile. */
 static bool transpose_fits(const Plan *p, const Facts *f, const Staged *s)
 {
 	uint64_t tiled = free_of(s->value) & tiled_ranges(p);
 	int n = tile_size(p, __builtin_ctzll(s->along));
-	if (s->value->op != OP_LOAD || !(s->along & tiled & f->out) || tiled & ~f->out ||
-		n & (n - 1) || n > 64)
+	if (s->value->op != OP_LOAD || !(s->along & tiled & f->out) ||
+		tiled & (f->reduced | ~f->out) || n & (n - 1) || n > 64)
 		return false;
 	for (int r = 0; r < f->nrange; r++)
 		if (tiled >> r & 1 && !tile_fixed(p, f, r) && !tile_open(p, f, r))
@@ -406,6 +417,8 @@ const char *plan_misfit(const Plan *p, const Facts *f)
 		{grid_fits,
 			"its grid has more loops than there are, or tiles whose last cannot "
 			"begin early"},
+		{prefetch_stores_fits,
+			"the places of its stores are not known where it transposes"},
 		{prefetch_loads_fits, "what it prefetches is no loop of the output"},
 	};
 	for (size_t i = 0; i < sizeof check / sizeof *check; i++)

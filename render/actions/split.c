@@ -7,17 +7,19 @@
  *             r1*n + r2 < N; a reduction folds its identity there, since a gated LOAD's 0 would be
  *             wrong for MAX, for MUL and for most of what is computed from it; a sum of
  *             products of such LOADs needs none
+ *   pad       executed as the last one is, since the index is MIN(r1*n + r2, N-1), and dropped: a
+ *             STORE gets the gate, a reduction folds its identity, LOADs have none
  *   overlap   none: the last n begin at N - n. For output ranges whose stores may be repeated, and
  *             whose outer piece stands outside: it says which items write the same */
 #include "actions/actions.h"
 #include <math.h>
 
 enum { MOST_FACTORS = 8 };
-typedef enum { GUARD, OVERLAP } Tail;
+typedef enum { GUARD, PAD, OVERLAP } Tail;
 typedef struct {
 	Facts f;
 	const char *path;
-	UOp *range, *outer, *inner, *gate;
+	UOp *range, *outer, *inner, *gate, *place;
 	int64_t n;
 	Tail tail;
 } Split;
@@ -79,8 +81,10 @@ static Tail tail_of(const Split *s, const Val *a)
 {
 	if (a->n < 4 || val_is_str(a->a[3], "guard"))
 		return GUARD;
+	if (val_is_str(a->a[3], "pad"))
+		return PAD;
 	if (!val_is_str(a->a[3], "overlap"))
-		refuse(s, "its rest is 'guard' or 'overlap'");
+		refuse(s, "its rest is 'guard', 'pad' or 'overlap'");
 	return OVERLAP;
 }
 
@@ -149,20 +153,39 @@ static UOp *gated_value(const Split *s, const UOp *fold)
 	return node_with(x, src);
 }
 
-/* The gate where it is needed, in terms of the range itself. */
+/* Is the iteration beyond the gate one of which a LOAD has no place? */
+static bool needs_gate(const Split *s, const UOp *u)
+{
+	return (u->op == OP_STORE || (u->op == OP_LOAD && s->tail == GUARD)) && moves(s, u->src[0]);
+}
+
+static bool has_load(UOp *place)
+{
+	Nodes all = walk_brief(place);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD)
+			return true;
+	return false;
+}
+
+/* The gate where it is needed. A STORE that has it needs no MIN in its place, unless that is read
+ * from memory: items are then seen to write apart. */
 static UOp *gated(UOp *u, void *ctx)
 {
 	const Split *s = ctx;
 	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
 	memcpy(src, u->src, u->nsrc * sizeof *src);
 	uint32_t at = u->op == OP_LOAD ? 1 : 2;
-	if ((u->op == OP_LOAD || u->op == OP_STORE) && moves(s, u->src[0])) {
+	if (needs_gate(s, u)) {
+		if (u->op == OP_STORE && !has_load(src[0]))
+			src[0] = substitute(src[0], 1, (UOp **)&s->range, (UOp **)&s->place);
 		src[at] = both(u->nsrc > at ? u->src[at] : NULL, s->gate);
 		return node_new(u->op, u->dtype, at + 1, src, u->arg);
 	}
 	for (uint32_t i = 1; u->op == OP_RREDUCE && i < u->nsrc; i++)
 		if (u->src[i] == s->range &&
-			!(val_is_str(u->arg, "ADD") && vanishes(s, u->src[0], 0))) {
+			!(s->tail == GUARD && val_is_str(u->arg, "ADD") &&
+				vanishes(s, u->src[0], 0))) {
 			src[0] = gated_value(s, u);
 			return node_with(u, src);
 		}
@@ -186,12 +209,16 @@ static UOp *bound_twice(UOp *u, void *ctx)
 	return n == u->nsrc ? u : node_new(OP_RREDUCE, u->dtype, n, src, u->arg);
 }
 
-static UOp *first_of(const Split *s)
+/* What the range becomes: its index in terms of its pieces. */
+static UOp *index_of(const Split *s)
 {
-	UOp *first = ix_mul(s->outer, ix_const(s->n));
-	if (s->tail == GUARD || divides(s))
-		return first;
-	return NODE(OP_MIN, DT_I64, VNIL, first, ix_sub(s->range->src[0], ix_const(s->n)));
+	UOp *first = ix_mul(s->outer, ix_const(s->n)), *size = s->range->src[0];
+	if (s->tail == OVERLAP && !divides(s))
+		first = NODE(OP_MIN, DT_I64, VNIL, first, ix_sub(size, ix_const(s->n)));
+	UOp *at = ix_add(first, s->inner);
+	if (s->tail == PAD && !divides(s))
+		at = NODE(OP_MIN, DT_I64, VNIL, at, ix_sub(size, ix_const(1)));
+	return at;
 }
 
 static UOp *in_two(Split *s)
@@ -202,12 +229,13 @@ static UOp *in_two(Split *s)
 	UOp *count = ix_div(ix_add(size, ix_const(s->n - 1)), ix_const(s->n));
 	s->outer = ix_range(axis, kind, count);
 	s->inner = ix_range(axis + 1, kind, ix_const(s->n));
-	if (s->tail == GUARD && !divides(s)) {
-		s->gate = NODE(OP_CMPLT, DT_BOOL, VNIL, s->range, size);
+	s->place = ix_add(ix_mul(s->outer, ix_const(s->n)), s->inner);
+	if (s->tail != OVERLAP && !divides(s)) {
+		s->gate = NODE(OP_CMPLT, DT_BOOL, VNIL, s->place, size);
 		kernel = walk_replace(kernel, gated, s);
 	}
 	kernel = walk_replace(kernel, bound_twice, s);
-	UOp *at = ix_add(first_of(s), s->inner);
+	UOp *at = index_of(s);
 	return substitute(kernel, 1, &s->range, &at);
 }
 

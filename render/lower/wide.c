@@ -14,13 +14,15 @@
 
 enum { MOST = 16, MOST_IN_BLOCK = 256 };
 
-typedef struct { UOp *node, *place; uint32_t at; bool taken; } Access;   /* without LETs */
-/* Accesses side by side; moved before statement `at`, or after it when they are stores. */
+/* An element that is read or written in statement `at`; its place is without LETs. */
+typedef struct { UOp *node, *place; uint32_t at; bool taken; } Neighbour;
+/* Accesses side by side; moved before statement `at`, or after it when they are stores. The first
+ * one's place is in the LETs of that statement, by which its gate tells where it lies. */
 typedef struct { UOp *node[MOST], *reg, *place; int n; uint32_t at; } Move;
 typedef struct {
 	const KernelUse *use;
 	UOp *kernel;
-	VEC(Access) loads, stores;      /* of the block at hand */
+	VEC(Neighbour) loads, stores;      /* of the block at hand */
 	VEC(Move) moves;
 	Map made, let;                  /* nodes of the block; LETs → what stands for them */
 	int64_t ids;                    /* in use */
@@ -43,45 +45,27 @@ static bool movable(const UOp *u)
 		dtype_lanes(u->src[0]->dtype) == 1 && u->arg->kind == VAL_NIL;
 }
 
-/* ---- places as the algebra knows them: without LETs */
-
-static UOp *known_place(void *ctx, UOp *u) { return u->nsrc ? map_get(ctx, PKEY(u)) : u; }
-
-static void made_place(void *ctx, UOp *u, UOp *const *src)
-{
-	map_put(ctx, PKEY(u), u->op == OP_LET ? src[0] : ix_remake(u, src));
-}
-
-static UOp *place_of(UOp *access)
-{
-	static const Remaking remaking = {known_place, made_place};
-	Map map = {0};
-	UOp *place = walk_remake(access->src[0]->src[1], &remaking, &map);
-	map_free(&map);
-	return place;
-}
-
 /* ---- what stands side by side */
 
-static bool distance(const Access *a, const Access *b, int64_t *d)
+static bool distance(const Neighbour *a, const Neighbour *b, int64_t *d)
 {
 	return ix_is_const(ix_sub(b->place, a->place), d);
 }
 
-static bool begins(const Access *a, int64_t n)
+static bool begins(const Neighbour *a, int64_t n)
 {
 	int64_t rest;
 	return !ix_wild(a->place) && ix_is_const(ix_mod(a->place, ix_const(n)), &rest) && !rest;
 }
 
 /* The accesses of `all` that go on from number `first`; false unless there are n. */
-static bool neighbours(Move *m, Access *all, size_t count, size_t first, int n)
+static bool neighbours(Move *m, Neighbour *all, size_t count, size_t first, int n)
 {
 	UOp *u = all[first].node;
 	int64_t d;
-	*m = (Move){.n = n, .at = all[first].at, .place = all[first].place};
+	*m = (Move){.n = n, .at = all[first].at, .place = u->src[0]->src[1]};
 	for (size_t i = 0; i < count; i++) {
-		Access *a = &all[i];
+		Neighbour *a = &all[i];
 		if (a->taken || storage_of(a->node) != storage_of(u) ||
 			gate_of(a->node) != gate_of(u) || !distance(&all[first], a, &d) || d < 0 ||
 			d >= n)
@@ -89,9 +73,10 @@ static bool neighbours(Move *m, Access *all, size_t count, size_t first, int n)
 		if (m->node[d])
 			return false;
 		m->node[d] = a->node;
-		bool store = u->op == OP_STORE;
-		if (store ? a->at > m->at : a->at < m->at)
+		if (u->op == OP_STORE ? a->at > m->at : a->at < m->at) {
 			m->at = a->at;
+			m->place = ix_sub(a->node->src[0]->src[1], ix_const(d));
+		}
 	}
 	for (int i = 0; i < n; i++)
 		if (!m->node[i])
@@ -100,14 +85,14 @@ static bool neighbours(Move *m, Access *all, size_t count, size_t first, int n)
 }
 
 /* Nothing else in the block reads or writes the buffer other than at known other places. */
-static bool undisturbed(const Wide *w, const Access *a)
+static bool undisturbed(const Wide *w, const Neighbour *a)
 {
 	const UOp *u = a->node;
 	int64_t d;
 	if (w->use->alias)
 		return false;
 	for (size_t i = 0; i < w->stores.n; i++) {
-		const Access *s = &w->stores.at[i];
+		const Neighbour *s = &w->stores.at[i];
 		if (storage_of(s->node) == storage_of(u) &&
 			(u->op == OP_LOAD || !distance(a, s, &d)))
 			return false;
@@ -118,7 +103,7 @@ static bool undisturbed(const Wide *w, const Access *a)
 	return true;
 }
 
-static void find_moves(Wide *w, Access *all, size_t count)
+static void find_moves(Wide *w, Neighbour *all, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		UOp *u = all[i].node;
@@ -175,7 +160,7 @@ static void put_move(Wide *w, const Move *m)
 	UOp *u = m->node[0], *r = ix_range(++w->axis, "vector", ix_const(m->n));
 	UOp *gate = gate_of(u) ? remade(w, gate_of(u)) : NULL;
 	UOp *there = NODE(OP_INDEX, m->reg->dtype, VNIL, storage_of(u),
-		ix_add(m->place, r));
+		ix_add(remade(w, m->place), r));
 	UOp *load[] = {u->op == OP_STORE ? element(m->reg, r) : there, gate};
 	bool gated = gate && u->op == OP_LOAD;
 	UOp *value = node_new(OP_LOAD, m->reg->dtype, 1 + gated, load, VNIL);
@@ -244,7 +229,8 @@ static void find_accesses(Wide *w, uint32_t at)
 	for (vec_push(&todo, s); todo.n;) {
 		UOp *u = todo.at[--todo.n];
 		if (u->op == OP_LOAD && storage_of(u)->op == OP_PARAM)
-			vec_push(&w->loads, ((Access){u, place_of(u), at, false}));
+			vec_push(&w->loads,
+				((Neighbour){u, ix_plain(u->src[0]->src[1]), at, false}));
 		for (uint32_t i = 0; i < u->nsrc && (u == s || u->op != OP_LET); i++)
 			if (!map_get(&w->made, PKEY(u->src[i]))) {
 				map_put(&w->made, PKEY(u->src[i]), u);
@@ -253,7 +239,7 @@ static void find_accesses(Wide *w, uint32_t at)
 	}
 	vec_free(&todo);
 	if (s->op == OP_STORE && storage_of(s)->op == OP_PARAM)
-		vec_push(&w->stores, ((Access){s, place_of(s), at, false}));
+		vec_push(&w->stores, ((Neighbour){s, ix_plain(s->src[0]->src[1]), at, false}));
 }
 
 static uint32_t block_end(const UOp *kernel, uint32_t i)

@@ -176,7 +176,7 @@ static void print_prefetch(Printer *p, UOp *u)
 static bool moves_along(UOp *index, UOp *range, int64_t n)
 {
 	int64_t rest;
-	UOp *base = index->nsrc == 2 ? ix_sub(index->src[1], range) : NULL;
+	UOp *base = index->nsrc == 2 ? ix_sub(ix_plain(index->src[1]), range) : NULL;
 	Sum s;
 	if (!base || ix_wild(base) || !ix_is_const(ix_mod(base, ix_const(n)), &rest) || rest)
 		return false;
@@ -239,6 +239,8 @@ static uint32_t print_statement(Printer *p, uint32_t i)
 	p->texts->round++;
 	if (u->op != OP_LET)
 		vectors_scope(p);
+	if (vector_statement(p, u))
+		return 1;
 	switch (u->op) {
 	case OP_LET: print_let(p, u); break;
 	case OP_STORE: print_store(p, u); break;
@@ -378,7 +380,7 @@ static void print_caller(Printer *p, const char *name)
 static bool uses_f64(const Printer *p, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i]->dtype == DT_F64)
+		if (dtype_element(all->at[i]->dtype) == DT_F64)
 			return true;
 	for (size_t i = 0; i < p->helpers.names.n; i++)
 		if (strstr(p->helpers.names.at[i], "f64"))

@@ -405,6 +405,10 @@ static void make_text(Printer *p, UOp *u)
 	Text t = {"", PREC_ATOM, 0};
 	if (name)
 		t.s = name;
+	else if (!p->d->value && u->op == OP_BROADCAST)
+		t = *slot(p, u->src[0]);
+	else if (p->vectors && u->op == OP_SHUFFLE)
+		t = vector_lane(p, u);
 	else if (p->d->value && u->op != OP_INDEX)
 		t.s = p->d->value(p, u);
 	else if (!p->d->value && forms[op_info[u->op].c])
@@ -413,7 +417,7 @@ static void make_text(Printer *p, UOp *u)
 		t.s = NULL;
 	if (!t.s)
 		die(MALFORMED, "node %u %s: used where it has no value", u->id, op_name(u->op));
-	if (!name && !p->d->value)
+	if (!name && !p->d->value && u->op != OP_BROADCAST)
 		cut_long(p, u, &t);
 	*slot(p, u) = t;
 	p->texts->at[u->id].statement = p->texts->round;
@@ -448,7 +452,10 @@ static bool has_text(Printer *p, UOp *u)
 }
 
 /* a node that has a name (a LET, a range, storage) needs no text for its sources */
-static bool needs_text(Printer *p, UOp *u, uint32_t i) { return !map_get(&p->names, PKEY(u)); }
+static bool needs_text(Printer *p, UOp *u, uint32_t i)
+{
+	return !map_get(&p->names, PKEY(u)) && u->op != OP_SHUFFLE;
+}
 
 Text expr_text(Printer *p, UOp *u)
 {

@@ -165,6 +165,10 @@ const char *vector_place(Printer *p, UOp *index);
 /* Prints the loop that statement i opens; returns how many statements that was, 0 when it cannot be
  * printed as vectors. */
 uint32_t vector_region(Printer *p, uint32_t i);
+/* Prints a statement on values with lanes; false when it has none. */
+bool vector_statement(Printer *p, UOp *u);
+/* A SHUFFLE of one lane. */
+Text vector_lane(Printer *p, UOp *u);
 /* Called before every statement except LET: a scope may begin or end, a register may change. */
 void vectors_scope(Printer *p);
 /* At the kernel's end: orders streaming stores before later stores. */

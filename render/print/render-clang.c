@@ -29,6 +29,7 @@ static const Dialect clang = {
 	.wraps = true,
 	.on_cpu = true,
 	.vectors = true,
+	.lanes = true,
 };
 
 int main(int argc, char **argv) { return render_main(&clang, argc, argv); }

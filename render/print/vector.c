@@ -1,8 +1,9 @@
-/* Loops of kind "vector" as vector types of the compiler, GNU C's as gcc and clang have it:
+/* Values with lanes as vector types of the compiler, GNU C's as gcc and clang have it:
  *
- *     RANGE r4 16 vector                          acc0_1 = mulacc_f32x16(splat_f32x16(v0),
- *       STORE acc[16 + r4] = acc + v0 * b[…+r4]       load_f32x16(&b[r2 * 64 + 16]), acc0_1);
- *     ENDRANGE
+ *     STORE acc[16 +: 16] = acc + v0 * b[…+: 16]  acc0_1 = mulacc_f32x16(splat_f32x16(v0),
+ *                                                   load_f32x16(&b[r2 * 64 + 16]), acc0_1);
+ *
+ * So are loops of kind "vector" that a document still has.
  *
  * Contiguous elements are loaded and stored at once, a value that is the same in all lanes is
  * computed once, and a register each of whose places is a lane of some vector becomes variables
@@ -47,17 +48,19 @@ void vectors_end(Printer *p)
 static void print_let(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
-	if (!varies(p, u->src[0])) {
+	if (v->lane && !varies(p, u->src[0])) {
 		const char *value = expr_text(p, u->src[0]).s,
 			   *name = arena_printf("v%d", p->lets++);
-		print_line(p, "const %s %s = %s;", p->d->type[u->dtype], name, value);
+		print_line(p, "const %s %s = %s;", p->d->type[elem(u)], name, value);
 		map_put(&p->names, PKEY(u), (void *)name);
 		return;
 	}
 	VText *t = arena_alloc(sizeof *t);
-	*t = vector_text(p, u->src[0]);
-	const char *type = u->dtype == DT_BOOL ? mask_type(p, t->mask, v->lanes) :
-						 vector_type(p, u->dtype, v->lanes);
+	*t = varies(p, u->src[0]) ? vector_text(p, u->src[0]) :
+		elem(u) == DT_BOOL ? (VText){mask_arg(p, u->src[0], 4), PREC_ATOM, 0, 4} :
+					   (VText){vector_arg(p, u->src[0]), PREC_ATOM, 0, 0};
+	const char *type = elem(u) == DT_BOOL ? mask_type(p, t->mask, v->lanes) :
+						 vector_type(p, elem(u), v->lanes);
 	const char *name = arena_printf("v%d", p->lets++);
 	print_line(p, "const %s %s = %s;", type, name, t->s);
 	*t = (VText){name, PREC_ATOM, 0, t->mask};
@@ -74,7 +77,7 @@ static bool is_place(const UOp *u, const UOp *store)
 static const char *stored_value(Printer *p, UOp *store)
 {
 	UOp *value = store->src[1];
-	DType d = value->dtype;
+	DType d = elem(value);
 	if (d == DT_BOOL)
 		return arena_printf("(%s)(%s) & 1", vector_type(p, d, p->vectors->lanes),
 			mask_arg(p, value, 1));
@@ -159,6 +162,19 @@ uint32_t vector_region(Printer *p, uint32_t i)
 	}
 	v->lane = NULL;
 	return n;
+}
+
+bool vector_statement(Printer *p, UOp *u)
+{
+	const UOp *lanes = u->op == OP_STORE ? u->src[0] : u;
+	if (!p->vectors || (u->op != OP_LET && u->op != OP_STORE) || !has_lanes(lanes))
+		return false;
+	p->vectors->lanes = dtype_lanes(lanes->dtype);
+	if (u->op == OP_LET)
+		print_let(p, u);
+	else
+		print_store(p, u);
+	return true;
 }
 
 void vectors_fence(Printer *p)

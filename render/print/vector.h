@@ -39,6 +39,10 @@ struct Vectors {
 	bool streams;           /* a store went past the cache */
 };
 
+/* The dtype of what is in each of its lanes. */
+static inline DType elem(const UOp *u) { return dtype_element(u->dtype); }
+static inline bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
+
 /* ---- vector.c */
 
 /* Is the RANGE one that is printed as vectors where its body allows it? */

@@ -35,6 +35,8 @@ bool varies(Printer *p, UOp *root)
 {
 	struct Vectors *v = p->vectors;
 	VEC(Frame) stack = {0};
+	if (!v->lane)
+		return has_lanes(root) && root->op != OP_BROADCAST;
 	if (!may_vary(p, root))
 		return false;
 	vec_push(&stack, ((Frame){root, 0}));
@@ -68,12 +70,18 @@ static UOp *lane_leaf(Printer *p, const UOp *let, int k)
 	const VText *t = map_get(&v->lets, PKEY(let));
 	if (!t)
 		die(MALFORMED, "node %u LET: used where it has no value", let->id);
+	if (has_lanes(let)) {
+		const Val *lane = val_int(k);
+		return NODE(OP_SHUFFLE, elem(let), val_array(1, &lane), (UOp *)let);
+	}
 	/* with the bounds of the value */
-	UOp *leaf = NODE(OP_LET, let->dtype, val_int(INT64_MIN + v->leaves++), let->src[0]);
+	UOp *leaf = NODE(OP_LET, elem(let), val_int(INT64_MIN + v->leaves++), let->src[0]);
 	const char *s = arena_printf(t->mask ? "(%s[%d] != 0)" : "%s[%d]", t->s, k);
 	map_put(&p->names, PKEY(leaf), (void *)s);
 	return leaf;
 }
+
+static UOp *one_lane(UOp *u) { return u->op == OP_BROADCAST ? u->src[0] : u; }
 
 static UOp *remade(Printer *p, UOp *u)
 {
@@ -82,10 +90,13 @@ static UOp *remade(Printer *p, UOp *u)
 		return ix_const(v->at);
 	if (u->op == OP_LET)
 		return lane_leaf(p, u, v->at);
+	if (u->op == OP_RAMP)
+		return ix_add(u->src[0], ix_const(v->at * u->arg->i));
 	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		src[i] = varies(p, u->src[i]) ? v->of->lane.at[u->src[i]->id].u : u->src[i];
-	return ix_remake(u, src);
+		src[i] = varies(p, u->src[i]) ? v->of->lane.at[u->src[i]->id].u :
+						 one_lane(u->src[i]);
+	return ix_remake(node_new(u->op, elem(u), u->nsrc, src, u->arg), src);
 }
 
 static bool has_lane(Printer *p, UOp *u)
@@ -96,7 +107,8 @@ static bool has_lane(Printer *p, UOp *u)
 
 static bool needs_lane(Printer *p, UOp *u, uint32_t i)
 {
-	return u->op != OP_LET && u != p->vectors->lane && varies(p, u->src[i]);
+	return u->op != OP_LET && u->op != OP_RAMP && u != p->vectors->lane &&
+		varies(p, u->src[i]);
 }
 
 static void make_lane(Printer *p, UOp *u)
@@ -113,7 +125,7 @@ UOp *at_lane(Printer *p, UOp *root, int k)
 	static const Making lanes = {has_lane, needs_lane, make_lane};
 	struct Vectors *v = p->vectors;
 	if (!varies(p, root))
-		return root;
+		return one_lane(root);
 	v->at = k;
 	v->of->lane.round++;
 	make_first(p, root, &lanes);
@@ -124,6 +136,8 @@ int64_t lane_step(Printer *p, UOp *e)
 {
 	Sum s;
 	int64_t step = 0;
+	if (!p->vectors->lane)
+		return e->op == OP_RAMP ? e->arg->i : 0;
 	sum_of(&s, e);
 	for (int i = 0; i < s.n; i++) {
 		if (s.t[i].m == p->vectors->lane)
@@ -145,7 +159,7 @@ const char *vector_variable(Printer *p, const char *type, const char *s)
 
 static const char *type_of(Printer *p, const UOp *u)
 {
-	return vector_type(p, u->dtype, p->vectors->lanes);
+	return vector_type(p, elem(u), p->vectors->lanes);
 }
 
 static VText *known(Printer *p, const UOp *u)
@@ -165,7 +179,7 @@ const char *vector_arg(Printer *p, UOp *u)
 	if (varies(p, u))
 		return vector_text(p, u).s;
 	return arena_printf(
-		"%s(%s)", vector_fn(p, "splat", lane_dtype(u->dtype)), expr_text(p, u).s);
+		"%s(%s)", vector_fn(p, "splat", lane_dtype(elem(u))), expr_text(p, u).s);
 }
 
 const char *mask_arg(Printer *p, UOp *u, int bytes)
@@ -189,7 +203,7 @@ static const char *operand(Printer *p, UOp *u, int prec)
 {
 	if (varies(p, u))
 		return at_prec(p, u, prec);
-	if (u->dtype != DT_F32 && u->dtype != DT_F64)
+	if (elem(u) != DT_F32 && elem(u) != DT_F64)
 		return vector_arg(p, u);
 	expr_text(p, u);
 	return expr_at(p, u, prec);
@@ -257,8 +271,8 @@ static const char *limit_fn(Printer *p)
 static bool compares_places(Printer *p, UOp *u, UOp **rest, int64_t *step)
 {
 	enum { LONGEST_STEP = 1 << 20 };
-	if (op_info[u->op].c != C_COMPARE || u->src[0]->dtype != DT_I64 || ix_wild(u->src[0]) ||
-		ix_wild(u->src[1]))
+	if (!p->vectors->lane || op_info[u->op].c != C_COMPARE || elem(u->src[0]) != DT_I64 ||
+		ix_wild(u->src[0]) || ix_wild(u->src[1]))
 		return false;
 	*rest = ix_sub(u->src[0], u->src[1]);
 	*step = lane_step(p, *rest);
@@ -297,18 +311,18 @@ static VText compare_text(Printer *p, UOp *u)
 	UOp *rest;
 	int64_t step;
 	const char *op = op_info[u->op].c_text;
-	if (u->src[0]->dtype == DT_BOOL)
+	if (elem(u->src[0]) == DT_BOOL)
 		return compare_bools(p, u);
 	if (compares_places(p, u, &rest, &step))
 		return place_compare(p, u, rest, step);
-	int bytes = dtype_size(u->src[0]->dtype);
+	int bytes = dtype_size(elem(u->src[0]));
 	if (bytes * v->lanes > 64) {
 		const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
 		const char *name = u->op == OP_CMPLT ? "less" :
 			u->op == OP_CMPEQ	     ? "equal" :
 						       "differ";
 		return MASK(
-			bytes, PREC_ATOM, "%s(%s, %s)", vector_fn(p, name, u->src[0]->dtype), a, b);
+			bytes, PREC_ATOM, "%s(%s, %s)", vector_fn(p, name, elem(u->src[0])), a, b);
 	}
 	const char *a = operand(p, u->src[0], PREC_ADD), *b = operand(p, u->src[1], PREC_ADD);
 	return MASK(bytes, PREC_UNARY, "(%s)(%s %s %s)", mask_type(p, bytes, v->lanes), a, op, b);
@@ -333,7 +347,7 @@ static bool of_places(UOp *c)
 static VText where_text(Printer *p, UOp *u)
 {
 	UOp *c = u->src[0];
-	if (u->dtype == DT_BOOL) {
+	if (elem(u) == DT_BOOL) {
 		const char *m = mask_arg(p, c, 4), *a = mask_arg(p, u->src[1], 4);
 		return MASK(4, PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", DT_I32), m, a,
 			mask_arg(p, u->src[2], 4));
@@ -343,7 +357,7 @@ static VText where_text(Printer *p, UOp *u)
 		expr_text(p, c);
 		return VALUE(PREC_WHERE, "%s ? %s : %s", expr_at(p, c, PREC_EQ), a, b);
 	}
-	DType d = lane_dtype(u->dtype);
+	DType d = lane_dtype(elem(u));
 	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", d),
 		mask_arg(p, c, dtype_size(d)), a, b);
 }
@@ -352,7 +366,7 @@ static VText where_text(Printer *p, UOp *u)
 
 static VText infix_text(Printer *p, UOp *u)
 {
-	return u->dtype == DT_BOOL ? mask_infix(p, u) : infix(p, u);
+	return elem(u) == DT_BOOL ? mask_infix(p, u) : infix(p, u);
 }
 
 static bool is_dot(const UOp *u)
@@ -387,42 +401,42 @@ static VText neg_text(Printer *p, UOp *u)
 
 static VText recip_text(Printer *p, UOp *u)
 {
-	return VALUE(PREC_MUL, "%s / %s", u->dtype == DT_F64 ? "1.0" : "1.0f",
+	return VALUE(PREC_MUL, "%s / %s", elem(u) == DT_F64 ? "1.0" : "1.0f",
 		at_prec(p, u->src[0], PREC_UNARY));
 }
 
 static VText mulacc_text(Printer *p, UOp *u)
 {
-	if (u->dtype == DT_BOOL) {
+	if (elem(u) == DT_BOOL) {
 		const char *a = mask_arg(p, u->src[0], 4), *b = mask_arg(p, u->src[1], 4);
 		return MASK(4, PREC_OR, "((%s) & (%s)) | (%s)", a, b, mask_arg(p, u->src[2], 4));
 	}
 	const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
 	const char *c = vector_arg(p, u->src[2]);
-	if ((u->dtype == DT_F32 || u->dtype == DT_F64) && p->d->mulacc[u->dtype == DT_F64])
+	if ((elem(u) == DT_F32 || elem(u) == DT_F64) && p->d->mulacc[elem(u) == DT_F64])
 		return VALUE(
-			PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "mulacc", u->dtype), a, b, c);
+			PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "mulacc", elem(u)), a, b, c);
 	return VALUE(PREC_ADD, "(%s) * (%s) + (%s)", a, b, c);
 }
 
 static VText extreme_text(Printer *p, UOp *u)
 {
-	if (u->dtype == DT_BOOL)
+	if (elem(u) == DT_BOOL)
 		return mask_infix(p, u);
 	double with;
-	bool number = const_is_float(u->src[1], &with) && with != 0 && with == with;
+	bool number = const_is_float(one_lane(u->src[1]), &with) && with != 0 && with == with;
 	const char *name = arena_printf(number ? "%s_with" : "%s", op_word(u->op));
-	return call(p, u, vector_fn(p, name, u->dtype));
+	return call(p, u, vector_fn(p, name, elem(u)));
 }
 
 /* an instruction where there is one, else the library's function lane by lane */
 static VText function_text(Printer *p, UOp *u)
 {
 	if (vector_has(op_word(u->op)))
-		return call(p, u, vector_fn(p, op_word(u->op), u->dtype));
-	const char *fn = dtype_float(u->dtype) ? language_function(p->d, u->op, u->dtype) :
-						 helper_binary(&p->helpers, u->op, u->dtype);
-	return call(p, u, lanewise_fn(p, fn, u->dtype, u->dtype, u->nsrc));
+		return call(p, u, vector_fn(p, op_word(u->op), elem(u)));
+	const char *fn = dtype_float(elem(u)) ? language_function(p->d, u->op, elem(u)) :
+						 helper_binary(&p->helpers, u->op, elem(u));
+	return call(p, u, lanewise_fn(p, fn, elem(u), elem(u), u->nsrc));
 }
 
 static VText helper_text(Printer *p, UOp *u)
@@ -430,48 +444,48 @@ static VText helper_text(Printer *p, UOp *u)
 	if (u->op == OP_THREEFRY)
 		return call(p, u, threefry_fn(p));
 	if (is_dot(u))
-		return dot_onto(p, u, arena_printf("%s(0)", vector_fn(p, "splat", u->dtype)));
-	return call(p, u, lanewise_fn(p, helper_binary(&p->helpers, u->op, u->dtype), u->dtype,
-		u->dtype, u->nsrc));
+		return dot_onto(p, u, arena_printf("%s(0)", vector_fn(p, "splat", elem(u))));
+	return call(p, u, lanewise_fn(p, helper_binary(&p->helpers, u->op, elem(u)), elem(u),
+		elem(u), u->nsrc));
 }
 
 /* lane by lane where no vector's arithmetic is exact */
 static VText division_text(Printer *p, UOp *u)
 {
-	if (dtype_size(u->dtype) > 4)
+	if (dtype_size(elem(u)) > 4)
 		return helper_text(p, u);
-	return call(p, u, divide_fn(p, op_word(u->op), u->dtype));
+	return call(p, u, divide_fn(p, op_word(u->op), elem(u)));
 }
 
 static VText shift_text(Printer *p, UOp *u)
 {
 	int64_t by;
-	if (const_is_int(u->src[1], &by) && by >= 0 && by < 8 * dtype_size(u->dtype))
+	if (const_is_int(one_lane(u->src[1]), &by) && by >= 0 && by < 8 * dtype_size(elem(u)))
 		return VALUE(PREC_SHIFT, "%s %s %d", at_prec(p, u->src[0], PREC_UNARY),
 			op_info[u->op].c_text, (int)by);
-	return call(p, u, vector_fn(p, op_word(u->op), u->dtype));
+	return call(p, u, vector_fn(p, op_word(u->op), elem(u)));
 }
 
 /* ---- conversions */
 
 static VText to_bool(Printer *p, UOp *x)
 {
-	int bytes = dtype_size(x->dtype);
+	int bytes = dtype_size(elem(x));
 	const char *type = mask_type(p, bytes, p->vectors->lanes), *s = at_prec(p, x, PREC_ADD);
-	if (dtype_half(x->dtype))
+	if (dtype_half(elem(x)))
 		return MASK(bytes, PREC_UNARY, "(%s)((%s & 0x7fff) != 0)", type,
 			at_prec(p, x, PREC_UNARY));
-	return MASK(bytes, PREC_UNARY, "(%s)(%s != %s)", type, s, zero_text(x->dtype));
+	return MASK(bytes, PREC_UNARY, "(%s)(%s != %s)", type, s, zero_text(elem(x)));
 }
 
 static VText from_bool(Printer *p, UOp *u)
 {
 	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
-	int bytes = dtype_size(u->dtype);
+	int bytes = dtype_size(elem(u));
 	const char *m = mask_arg(p, u->src[0], bytes);
-	if (dtype_int(u->dtype))
+	if (dtype_int(elem(u)))
 		return VALUE(PREC_AND, "(%s)(%s) & 1", type_of(p, u), m);
-	UOp *one = const_num(u->dtype, 1.0);
+	UOp *one = const_num(elem(u), 1.0);
 	uint64_t bits = 0;
 	const_get(one, &bits);
 	return VALUE(PREC_UNARY, "(%s)((%s) & %s(%lld))", type_of(p, u), m,
@@ -481,7 +495,7 @@ static VText from_bool(Printer *p, UOp *u)
 static VText cast_text(Printer *p, UOp *u)
 {
 	UOp *x = u->src[0];
-	DType to = u->dtype, from = x->dtype;
+	DType to = elem(u), from = elem(x);
 	if (to == from)
 		return *known(p, x);
 	if (to == DT_BOOL)
@@ -495,7 +509,7 @@ static VText cast_text(Printer *p, UOp *u)
 
 static VText bitcast_text(Printer *p, UOp *u)
 {
-	if (lane_dtype(u->dtype) == lane_dtype(u->src[0]->dtype))
+	if (lane_dtype(elem(u)) == lane_dtype(elem(u->src[0])))
 		return *known(p, u->src[0]);
 	return VALUE(PREC_UNARY, "(%s)%s", type_of(p, u), at_prec(p, u->src[0], PREC_UNARY));
 }
@@ -508,6 +522,74 @@ static VText const_text(Printer *p, UOp *u) { die_bug(__FILE__, __LINE__, op_nam
 static VText lane_text(Printer *p)
 {
 	return VALUE(PREC_ATOM, "%s()", vector_fn(p, "lane", DT_I64));
+}
+
+/* base, base + step, … */
+static VText ramp_text(Printer *p, UOp *u)
+{
+	DType d = elem(u);
+	int64_t base = 1;
+	const char *lane = arena_printf("%s()", vector_fn(p, "lane", d));
+	const char *splat = vector_fn(p, "splat", d);
+
+	if (u->arg->i != 1)
+		lane = arena_printf("%s * %s(%lld)", lane, splat, (long long)u->arg->i);
+	if (const_is_int(u->src[0], &base) && !base)
+		return value(lane, u->arg->i == 1 ? PREC_ATOM : PREC_MUL);
+	return VALUE(PREC_ADD, "%s(%s) + %s", splat, expr_text(p, u->src[0]).s, lane);
+}
+
+static const char *shuffled(Printer *p, UOp *u, int bytes)
+{
+	struct Vectors *v = p->vectors;
+	const char *src[2];
+	int lanes = v->lanes;
+	Buf b = {0};
+
+	v->lanes = dtype_lanes(u->src[0]->dtype);
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		src[i] = bytes ? mask_arg(p, u->src[i], bytes) : vector_arg(p, u->src[i]);
+	v->lanes = lanes;
+	buf_printf(&b, "__builtin_shufflevector(%s, %s", src[0], src[u->nsrc - 1]);
+	for (uint32_t i = 0; i < u->arg->n; i++)
+		buf_printf(&b, ", %d", (int)u->arg->a[i]->i);
+	buf_printf(&b, ")");
+	const char *s = arena_strdup(buf_str(&b));
+	buf_free(&b);
+	return s;
+}
+
+Text vector_lane(Printer *p, UOp *u)
+{
+	int lanes = dtype_lanes(u->src[0]->dtype), k = (int)u->arg->a[0]->i % lanes;
+	UOp *src = u->src[u->arg->a[0]->i / lanes];
+	VText t;
+
+	p->vectors->lanes = lanes;
+	if (lanes == 1 || src->op == OP_BROADCAST)
+		return expr_text(p, src);
+	t = vector_text(p, src);
+	return (Text){arena_printf(t.mask ? "(%s)[%d] != 0" : "(%s)[%d]", t.s, k),
+		t.mask ? PREC_EQ : PREC_ATOM, t.depth};
+}
+
+/* scalars side by side */
+static VText put_together(Printer *p, UOp *u)
+{
+	Buf b = {0};
+	for (uint32_t i = 0; i < u->arg->n; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", expr_text(p, u->src[u->arg->a[i]->i]).s);
+	const char *s = arena_printf("__extension__ (%s){%s}", type_of(p, u), buf_str(&b));
+	buf_free(&b);
+	return value(s, PREC_ATOM);
+}
+
+static VText shuffle_text(Printer *p, UOp *u)
+{
+	int bytes = elem(u) == DT_BOOL ? 4 : 0;
+	if (!bytes && !has_lanes(u->src[0]))
+		return put_together(p, u);
+	return (VText){shuffled(p, u, bytes), PREC_ATOM, 0, bytes};
 }
 
 /* ---- the forms of ops.h */
@@ -532,10 +614,17 @@ static void make_text(Printer *p, UOp *u)
 	struct Vectors *v = p->vectors;
 	const VText *let = u->op == OP_LET ? map_get(&v->lets, PKEY(u)) : NULL;
 	VText t;
+	int lanes = v->lanes;
+	if (!v->lane)
+		v->lanes = dtype_lanes(u->dtype);
 	if (let)
 		t = *let;
 	else if (u == v->lane)
 		t = lane_text(p);
+	else if (u->op == OP_RAMP)
+		t = ramp_text(p, u);
+	else if (u->op == OP_SHUFFLE)
+		t = shuffle_text(p, u);
 	else if (forms[op_info[u->op].c])
 		t = forms[op_info[u->op].c](p, u);
 	else
@@ -548,6 +637,7 @@ static void make_text(Printer *p, UOp *u)
 	v->of->text.at[u->id].statement = p->texts->round;
 	if (t.depth >= DEEPEST || strlen(t.s) >= LONGEST)
 		vector_cut(p, u);
+	v->lanes = lanes;
 }
 
 static bool has_text(Printer *p, UOp *u)
@@ -562,7 +652,7 @@ static bool needs_text(Printer *p, UOp *u, uint32_t i)
 	UOp *rest;
 	int64_t step;
 	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0) ||
-		(int)i == dot_in(u) || compares_places(p, u, &rest, &step))
+		u->op == OP_RAMP || (int)i == dot_in(u) || compares_places(p, u, &rest, &step))
 		return false;
 	return varies(p, u->src[i]);
 }

@@ -7,13 +7,13 @@
 
 static const char *type_of(Printer *p, const UOp *u)
 {
-	return vector_type(p, u->dtype, p->vectors->lanes);
+	return vector_type(p, elem(u), p->vectors->lanes);
 }
 
 /* the place of lane k */
 static const char *lane_text(Printer *p, UOp *index, int k)
 {
-	UOp *one = NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at_lane(p, index->src[1], k));
+	UOp *one = NODE(OP_INDEX, elem(index), VNIL, index->src[0], at_lane(p, index->src[1], k));
 	expr_text(p, one);
 	return expr_place(p, one);
 }
@@ -35,7 +35,7 @@ static const char *zeros(Printer *p, DType d)
 static const char *load_gathered(Printer *p, UOp *u, const char *mask)
 {
 	struct Vectors *v = p->vectors;
-	const char *none = zero_element(p, lane_dtype(u->dtype));
+	const char *none = zero_element(p, lane_dtype(elem(u)));
 	Buf b = {0};
 	for (int k = 0; k < v->lanes; k++) {
 		const char *s = lane_text(p, u->src[0], k);
@@ -69,7 +69,7 @@ static const char *load_mask(Printer *p, UOp *u, int *bytes)
 static const char *load_memory(Printer *p, UOp *u, const char *mask, int bytes)
 {
 	UOp *index = u->src[0];
-	DType d = lane_dtype(u->dtype);
+	DType d = lane_dtype(elem(u));
 	if (lane_step(p, index->src[1]) != 1)
 		return load_gathered(p, u, mask);
 	const char *place = lane_text(p, index, 0);
@@ -84,13 +84,13 @@ static const char *load_memory(Printer *p, UOp *u, const char *mask, int bytes)
 VText vector_load(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
-	DType d = lane_dtype(u->dtype);
+	DType d = lane_dtype(elem(u));
 	UOp *gate = u->nsrc > 1 && u->src[1] != p->gate && !varies(p, u->src[1]) ? u->src[1] : NULL;
 	int bytes = 0;
 	const char *s;
 	if (reg_of(p, u->src[0]->src[0])) {
 		s = varies(p, u->src[0]) ? load_reg(p, u->src[0]) :
-					   vector_arg(p, NODE(OP_LOAD, u->dtype, VNIL, u->src[0]));
+					   vector_arg(p, NODE(OP_LOAD, elem(u), VNIL, u->src[0]));
 		if (u->nsrc > 1 && varies(p, u->src[1]))
 			s = arena_printf("%s(%s, %s, %s)", vector_fn(p, "where", d),
 				mask_arg(p, u->src[1], dtype_size(d)), s, zeros(p, d));
@@ -102,7 +102,7 @@ VText vector_load(Printer *p, UOp *u)
 		expr_text(p, gate);
 		s = arena_printf("(%s ? %s : %s)", expr_at(p, gate, PREC_EQ), s, zeros(p, d));
 	}
-	if (u->dtype == DT_BOOL)
+	if (elem(u) == DT_BOOL)
 		return (VText){arena_printf("(%s)(%s != 0)", mask_type(p, 1, v->lanes), s),
 			PREC_UNARY, 0, 1};
 	return (VText){s, PREC_ATOM, 0, 0};
@@ -115,7 +115,7 @@ static void store_scattered(Printer *p, UOp *store, const char *value)
 {
 	struct Vectors *v = p->vectors;
 	UOp *index = store->src[0];
-	value = vector_variable(p, vector_type(p, index->dtype, v->lanes), value);
+	value = vector_variable(p, vector_type(p, elem(index), v->lanes), value);
 	for (int k = 0; k < v->lanes; k++) {
 		const char *gate = v->gate_mask ? arena_printf("if (%s[%d]) ", v->gate_mask, k) :
 						  "";
@@ -134,11 +134,11 @@ void store_memory(Printer *p, UOp *store, const char *value)
 	const char *place = lane_text(p, index, 0);
 	bool past = val_is_str(store->arg, "nt") && !v->gate_mask;
 	const char *fn = vector_fn(p, v->gate_mask ? "store_if" : past ? "stream" : "store",
-		lane_dtype(index->dtype));
+		lane_dtype(elem(index)));
 	v->streams |= past;
 	if (v->gate_mask)
 		print_line(p, "%s(&%s, %s, %s);", fn, place, value,
-			mask_arg(p, v->gate, dtype_size(index->dtype)));
+			mask_arg(p, v->gate, dtype_size(elem(index))));
 	else
 		print_line(p, "%s(&%s, %s);", fn, place, value);
 }

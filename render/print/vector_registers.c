@@ -41,6 +41,11 @@ static VReg *reg_planned(Printer *p, UOp *reg)
 static bool lane_place(UOp *e, UOp *lane, int64_t *stride, int64_t *k, int *lanes)
 {
 	Sum s;
+	if (e->op == OP_RAMP) {
+		*stride = e->arg->i;
+		*lanes = dtype_lanes(e->dtype);
+		return ix_is_const(e->src[0], k) && (*stride == 1 || *stride == *lanes);
+	}
 	sum_of(&s, e);
 	*k = s.k;
 	*stride = *lanes = 0;
@@ -115,7 +120,7 @@ bool vector_reg(Printer *p, UOp *reg, const char *name)
 	for (int64_t i = 0; i * r->lanes < reg_size(reg); i++)
 		buf_printf(&names, "%s%s_%lld", i ? ", " : "", name, (long long)i);
 	print_line(p, "%s %s;",
-		r->lanes == 1 ? p->d->type[reg->dtype] : vector_type(p, reg->dtype, r->lanes),
+		r->lanes == 1 ? p->d->type[elem(reg)] : vector_type(p, elem(reg), r->lanes),
 		buf_str(&names));
 	buf_free(&names);
 	return true;
@@ -147,8 +152,8 @@ static const char *column(Printer *p, const UOp *reg, int64_t k)
 				&rows, "%s%s_%lld", i ? ", " : "", r->name, (long long)first + i);
 		t = arena_alloc(sizeof *t);
 		*t = (Transposed){arena_printf("t%d", p->temps++), v->scope};
-		const char *fn = transpose_fn(p, lane_dtype(reg->dtype), r->lanes);
-		print_line(p, "%s %s[%d] = {%s};", vector_type(p, reg->dtype, r->lanes), t->name,
+		const char *fn = transpose_fn(p, lane_dtype(elem(reg)), r->lanes);
+		print_line(p, "%s %s[%d] = {%s};", vector_type(p, elem(reg), r->lanes), t->name,
 			r->lanes, buf_str(&rows));
 		print_line(p, "%s(%s);", fn, t->name);
 		buf_free(&rows);
@@ -225,10 +230,10 @@ static void store_part(Printer *p, const UOp *reg, const char *name, int part, c
 	struct Vectors *v = p->vectors;
 	const VReg *r = reg_of(p, reg);
 	const char *narrow =
-		vector_variable(p, vector_type(p, reg->dtype, v->lanes), value);
+		vector_variable(p, vector_type(p, elem(reg), v->lanes), value);
 	const char *wide = arena_printf("__builtin_shufflevector(%s, %s, %s)", narrow, narrow,
 		number_list(r->lanes, 0, v->lanes));
-	wide = vector_variable(p, vector_type(p, reg->dtype, r->lanes), wide);
+	wide = vector_variable(p, vector_type(p, elem(reg), r->lanes), wide);
 	print_line(p, "%s = __builtin_shufflevector(%s, %s%s);", name, name, wide,
 		places(r->lanes, part, v->lanes));
 }
@@ -243,9 +248,9 @@ void store_reg(Printer *p, UOp *store, const char *value)
 	v->scope++;
 	const char *name = reg_variable(r, k, &part);
 	if (v->gate_mask) {
-		DType d = lane_dtype(index->dtype);
+		DType d = lane_dtype(elem(index));
 		UOp *old = NODE(OP_LOAD, index->dtype, VNIL, index);
-		const char *before = d == index->dtype || index->dtype != DT_BOOL ?
+		const char *before = d == elem(index) || elem(index) != DT_BOOL ?
 			vector_arg(p, old) :
 			arena_printf("(%s)(%s) & 1", vector_type(p, DT_BOOL, v->lanes),
 				mask_arg(p, old, 1));

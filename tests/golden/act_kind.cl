@@ -20,7 +20,7 @@ __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict
 	acc3[1] = 0.0f;
 	acc3[2] = 0.0f;
 	acc3[3] = 0.0f;
-	if (v0 * 2 + v1 < 5) *(f32x4 *)&acc3[0] = *(__global const f32x4 *)&a[gidx0 / 2 * 24 + lidx0 / 2 * 12];
+	if (v0 * 2 + v1 < 5) *(f32x4 *)&acc3[0] = *(__global const f32x4 *)&a[v0 * 24 + v1 * 12];
 	const float v2 = acc3[0];
 	__attribute__((aligned(16))) float acc4[2];
 	*(f32x2 *)&acc4[0] = *(__global const f32x2 *)&b[gidx0 % 2 * 4 + lidx0 % 2 * 2];
@@ -29,7 +29,7 @@ __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict
 	__attribute__((aligned(16))) float acc5[2];
 	acc5[0] = 0.0f;
 	acc5[1] = 0.0f;
-	if (v0 * 2 + v1 < 4) *(f32x2 *)&acc5[0] = *(__global const f32x2 *)&a[(long)(gidx0 / 2 * 24 + lidx0 / 2 * 12) + 6];
+	if (v0 * 2 + v1 < 4) *(f32x2 *)&acc5[0] = *(__global const f32x2 *)&a[(long)(v0 * 24 + v1 * 12) + 6];
 	const float v3 = acc5[0];
 	acc0[2] = mulacc_f32(v3, acc4[0], acc0[2]);
 	acc0[3] = mulacc_f32(v3, acc4[1], acc0[3]);
@@ -51,7 +51,7 @@ __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict
 	acc8[1] = 0.0f;
 	acc8[2] = 0.0f;
 	acc8[3] = 0.0f;
-	if (v0 * 2 + v1 < 4) *(f32x4 *)&acc8[0] = *(__global const f32x4 *)&a[(long)(gidx0 / 2 * 24 + lidx0 / 2 * 12) + 8];
+	if (v0 * 2 + v1 < 4) *(f32x4 *)&acc8[0] = *(__global const f32x4 *)&a[(long)(v0 * 24 + v1 * 12) + 8];
 	const float v7 = acc8[0];
 	acc0[2] = mulacc_f32(v7, acc7[0], acc0[2]);
 	acc0[3] = mulacc_f32(v7, acc7[1], acc0[3]);
@@ -66,7 +66,7 @@ __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict
 	__attribute__((aligned(16))) float acc10[2];
 	acc10[0] = 0.0f;
 	acc10[1] = 0.0f;
-	if (v0 * 2 + v1 < 5) *(f32x2 *)&acc10[0] = *(__global const f32x2 *)&a[(long)(gidx0 / 2 * 24 + lidx0 / 2 * 12) + 4];
+	if (v0 * 2 + v1 < 5) *(f32x2 *)&acc10[0] = *(__global const f32x2 *)&a[(long)(v0 * 24 + v1 * 12) + 4];
 	const float v10 = acc10[0];
 	__attribute__((aligned(16))) float acc11[2];
 	*(f32x2 *)&acc11[0] = *(__global const f32x2 *)&b[(long)(gidx0 % 2 * 4 + lidx0 % 2 * 2) + 32];
@@ -87,11 +87,11 @@ __kernel void r_9_8_6(__global float *restrict y, __global const float *restrict
 	const bool v15 = v0 * 2 + v1 < 5;
 	acc1[0] = acc0[0];
 	acc1[1] = acc0[1];
-	if (v15) *(__global f32x2 *)&y[gidx0 / 2 * 32 + lidx0 / 2 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2] = *(const f32x2 *)&acc1[0];
+	if (v15) *(__global f32x2 *)&y[v14] = *(const f32x2 *)&acc1[0];
 	const int v16 = v0 * 32 + v1 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2 + 8;
 	const bool v17 = v0 * 2 + v1 < 4;
 	acc2[0] = acc0[2];
 	acc2[1] = acc0[3];
-	if (v17) *(__global f32x2 *)&y[(long)(gidx0 / 2 * 32 + lidx0 / 2 * 16 + gidx0 % 2 * 4 + lidx0 % 2 * 2) + 8] = *(const f32x2 *)&acc2[0];
+	if (v17) *(__global f32x2 *)&y[v16] = *(const f32x2 *)&acc2[0];
 }
 

@@ -119,6 +119,15 @@ static inline __attribute__((always_inline)) i32x4 lane_i32x4(void)
 }
 #endif
 
+#ifndef HELPER_lane_i32x8
+#define HELPER_lane_i32x8
+static inline __attribute__((always_inline)) i32x8 lane_i32x8(void)
+{
+	const i32x8 r = {0, 1, 2, 3, 4, 5, 6, 7};
+	return r;
+}
+#endif
+
 #ifndef HELPER_lane_i64x4
 #define HELPER_lane_i64x4
 static inline __attribute__((always_inline)) i64x4 lane_i64x4(void)
@@ -185,6 +194,22 @@ static inline __attribute__((always_inline)) f32x4 load_if_f32x4(const float *p,
 #else
 	f32x4 r = {0};
 	for (int i = 0; i < 4; i++)
+		if (m[i])
+			r[i] = p[i];
+	return r;
+#endif
+}
+#endif
+
+#ifndef HELPER_load_if_f32x8
+#define HELPER_load_if_f32x8
+static inline __attribute__((always_inline)) f32x8 load_if_f32x8(const float *p, i32x8 m)
+{
+#ifdef __AVX__
+	return (f32x8)__builtin_ia32_maskloadps256((const float __attribute__((vector_size(32))) *)p, (int __attribute__((vector_size(32))))m);
+#else
+	f32x8 r = {0};
+	for (int i = 0; i < 8; i++)
 		if (m[i])
 			r[i] = p[i];
 	return r;
@@ -458,6 +483,20 @@ static inline __attribute__((always_inline)) void store_i32x4(void *p, i32x4 v)
 static inline __attribute__((always_inline)) void store_i64x4(void *p, i64x4 v)
 {
 	*(i64x4_at *)p = v;
+}
+#endif
+
+#ifndef HELPER_store_if_f32x8
+#define HELPER_store_if_f32x8
+static inline __attribute__((always_inline)) void store_if_f32x8(float *p, f32x8 v, i32x8 m)
+{
+#ifdef __AVX__
+	__builtin_ia32_maskstoreps256((float __attribute__((vector_size(32))) *)p, (int __attribute__((vector_size(32))))m, (float __attribute__((vector_size(32))))v);
+#else
+	for (int i = 0; i < 8; i++)
+		if (m[i])
+			p[i] = v[i];
+#endif
 }
 #endif
 

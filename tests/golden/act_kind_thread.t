@@ -1,0 +1,3 @@
+input a f32[5, 1]
+input b f32[12]
+output y = a - b

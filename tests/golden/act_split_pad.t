@@ -1,0 +1,2 @@
+input a f32[19]
+output y = a * a
