@@ -63,7 +63,7 @@ static Graph *objects(Graph *g)
 
 static void workers(void)
 {
-	build_offer(opt.cc, opt.fast);
+	build_offer(opt.cc, opt.fast, NULL);
 	worker_offer(DEVICE_WORKER, compile_outside);
 }
 

@@ -463,7 +463,7 @@ int main(int argc, char **argv)
 		die(USAGE, "--function is for a library that pack has made");
 	if (opt.profile && is_timeline(opt.profile))
 		timeline_to(opt.profile);
-	build_offer(opt.cc, opt.fast);
+	build_offer(opt.cc, opt.fast, opt.interpret ? NULL : wanted_target());
 	worker_offer(DEVICE_WORKER, run_outside);
 	process.from_socket = endpoint_is(file);
 	in = source_open(file);

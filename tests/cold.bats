@@ -30,6 +30,16 @@ same_bits() {
 		tool render -t clang f.mp | tool run --cc $cc "$@" -o b.npz
 		cmp a.npz b.npz
 	done
+	! has_llvm || same_bits_llvm "$@"
+}
+
+# the same of LLVM's library
+same_bits_llvm() {
+	tool render -t llvm f.mp | tool run "$@" -o a.npz
+	tool lower -t llvm --skip brief f.mp | tool render -t llvm | tool run "$@" -o b.npz
+	cmp a.npz b.npz
+	tool render -t llvm f.mp | tool run --fast-compile "$@" -o b.npz
+	cmp a.npz b.npz
 }
 
 @test "cold: what takes little of a call is brief, and no more than that" {

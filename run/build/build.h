@@ -142,8 +142,11 @@ void build_programs(size_t n, Program *const *p, const BuildOptions *o);
 /* ---- build_cpu.c: C to a shared object through the system's compiler */
 
 /* The first call of all in this file. cc: --cc, or NULL: cc, gcc or clang of PATH; fast:
- * unoptimised, compiled in a tenth of the time. */
-void build_offer(const char *cc, bool fast);
+ * unoptimised, compiled in a tenth of the time; target: what will be compiled for, or NULL. */
+void build_offer(const char *cc, bool fast, const char *target);
+/* Classes of kernels, which are not optimised alike: plain loops; kernels with explicit vectors;
+ * those that are estimated to take little of a call, or run once, before the first. */
+typedef enum { PLAIN, VECTORS, BRIEF, CLASSES } KernelClass;
 /* The numbers of workers of `run` and `compile`. */
 enum { BUILD_WORKER, DEVICE_WORKER };
 
@@ -163,13 +166,18 @@ const char *ir_canonical(const char *name, const char *src);
 /* ---- build_llvm.c: LLVM IR to an object, and that to functions, by LLVM's library, which is
  * loaded when it is needed */
 
+/* Opens the library, if it is there, so that workers that are forked later share its memory. */
+void llvm_offer(void);
+/* Whether a source has vectors, and no arithmetic on floating-point numbers beside them. */
+bool llvm_has_vectors(const char *src);
 /* everything that an object depends on but its source */
-Key llvm_key(bool fast);
+Key llvm_key(KernelClass class, bool fast);
 /* Adds p, whose functions get names by its key, to a unit. */
 void llvm_unit(Buf *b, const Program *p, const char *key);
 /* A unit's object, or (FAILED) what LLVM said, or (UNSUPPORTED) that it is not there; in a process
- * that ends then. level: 0 to 2 */
-int llvm_compile(const char *flags, int level, const char *unit, const char *end, Buf *out);
+ * that ends then. attempt: how many failed before */
+int llvm_compile(const char *flags, KernelClass class, bool fast, int attempt, const char *unit,
+	const char *end, Buf *out);
 /* Loads an object's n bytes, or dies with UNSUPPORTED; finds a function in what that gave, NULL
  * when it has none. */
 void *llvm_load(const char *object, size_t n);

@@ -52,9 +52,7 @@ static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-
 #define NATIVE "-mcpu=native"
 #endif
 
-/* Classes of kernels: plain loops; kernels with explicit vectors; those that are estimated to take
- * little of a call, or run once, before the first; and LLVM IR, which is not compiled by a C
- * compiler (build_llvm.c).
+/* How gcc and clang optimise a class of kernels (LLVM's library: build_llvm.c).
  * Kernels with vectors have their invariants hoisted and their loops written out: beyond registers
  * well allocated a compiler finds nothing, so gcc is spared passes: it takes 0.6 of the time of
  * -O2. With -Og it takes 0.4, less than with -O0, and the code is at most 1.5 times slower (plain
@@ -63,7 +61,6 @@ static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-
  * takes 40 ns longer.
  * The loop vectorizer of gcc 12 miscompiles `if (b[i]) y[i] = -x[i]` within another loop, so it is
  * off. */
-typedef enum { PLAIN, VECTORS, BRIEF, IR, CLASSES } KernelClass;
 typedef const char *const Flags[8];
 static Flags flags_gcc[CLASSES] = {
 	{"-O2", "-fno-tree-loop-vectorize", "-fpeel-loops", NULL},
@@ -86,7 +83,7 @@ enum { ATTEMPTS = sizeof flags_again / sizeof *flags_again };
 
 typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
 /* What a worker is told: this, and behind it target, flags and source, each with a NUL. */
-typedef struct { int32_t class, attempt; } Job;
+typedef struct { int32_t ir, class, attempt; } Job;
 /* What the command line says of the compiler, which no job does. */
 static struct { const char *cc; bool fast; } wanted;
 typedef struct { Program *p; Key key; } KernelKey;
@@ -153,12 +150,15 @@ static Compiler compiler_find(const char *wanted, bool fast)
 
 static KernelClass class_of(const Program *p)
 {
-	return p->ir ? IR : p->brief ? BRIEF : strstr(p->src, "vector_size") ? VECTORS : PLAIN;
+	if (p->brief)
+		return BRIEF;
+	return (p->ir ? llvm_has_vectors(p->src) : strstr(p->src, "vector_size") != NULL) ? VECTORS
+											  : PLAIN;
 }
 
 static Key kernel_key(const Compiler *c, const Program *p)
 {
-	Key k = p->ir ? llvm_key(wanted.fast) : c->key;
+	Key k = p->ir ? llvm_key(class_of(p), wanted.fast) : c->key;
 
 	for (int i = 0; !p->ir && c->tuning[class_of(p)][i]; i++)
 		k = key_adds(k, c->tuning[class_of(p)][i]);
@@ -189,7 +189,7 @@ static void add_text(Buf *b, const char *s) { buf_add(b, s, strlen(s) + 1); }
 static void unit_start(Unit *u)
 {
 	const Program *p = u->at[0].p;
-	Job j = {class_of(p), u->attempt};
+	Job j = {p->ir, class_of(p), u->attempt};
 	Buf b = {0};
 
 	buf_add(&b, &j, sizeof j);
@@ -312,9 +312,8 @@ static int unit_compile(const void *in, size_t n, Buf *out)
 	if (j.class < 0 || j.class >= CLASSES || j.attempt < 0 || j.attempt >= ATTEMPTS)
 		return FAILED;
 	flags_check(&(Program){.target = target, .flags = flags, .where = "a unit"});
-	if (j.class == IR)
-		return llvm_compile(flags, wanted.fast ? 0 : ATTEMPTS - 1 - j.attempt, src, end,
-			out);
+	if (j.ir)
+		return llvm_compile(flags, j.class, wanted.fast, j.attempt, src, end, out);
 	Compiler c = compiler_find(wanted.cc, wanted.fast);
 	stem = cache_new(arena_printf("unit-%d", (int)getpid()));
 	file_write(arena_printf("%s.c", stem), src, end - src);
@@ -330,12 +329,14 @@ static int unit_compile(const void *in, size_t n, Buf *out)
 	return status ? FAILED : DONE;
 }
 
-void build_offer(const char *cc, bool fast)
+void build_offer(const char *cc, bool fast, const char *target)
 {
 	wanted.cc = cc;
 	wanted.fast = fast;
 	setenv("LC_ALL", "C", 1);       /* for first_error, which looks for "error" in messages */
 	worker_offer(BUILD_WORKER, unit_compile);
+	if (target && !strcmp(target, "llvm"))
+		llvm_offer();
 }
 
 /* ---- running units */
@@ -445,7 +446,8 @@ static void build_alone(
 
 static int by_flags(const Program *p, const Program *q)
 {
-	int d = (int)class_of(p) - (int)class_of(q);
+	int d = (p->ir - q->ir) * CLASSES + (int)class_of(p) - (int)class_of(q);
+
 	return d ? d : strcmp(p->flags ? p->flags : "", q->flags ? q->flags : "");
 }
 

@@ -1,6 +1,6 @@
 /* LLVM IR to objects, and these to functions, by LLVM's library.
  *
- *     define void @E_4(…)  →  passes "default<O2>", this machine's processor  →  an object (.o)
+ *     define void @E_4(…)  →  passes by its class, this machine's processor  →  an object (.o)
  *     an object            →  ORC's LLJIT  →  the address of c0f3c…
  *
  * A unit's kernels become one module. A function is named by its kernel's key in it, so that
@@ -42,13 +42,61 @@ static const char *library_open(void)
 	return NULL;
 }
 
+void llvm_offer(void)
+{
+	library_open();
+}
+
+/* ---- what is asked of the library */
+
+/* Passes, and the effort of choosing instructions and registers. */
+typedef struct { const char *passes; int level; } Tuning;
+
+/* Kernels with vectors have their invariants hoisted and their long loops written out, so what
+ * finds more vectors or unrolls by a factor is left out: loops of a few turns are written out, and
+ * the other passes clean up. Brief kernels get what keeps registers out of memory; with no effort
+ * for the processor's registers they would take twice as long. */
+#define REGISTERS "always-inline,function(sroa,early-cse"
+static const Tuning tuning[CLASSES] = {
+	{"default<O2>", LLVMCodeGenLevelDefault},
+	{REGISTERS "<memssa>,simplifycfg,instcombine,loop-mssa(loop-rotate,licm),"
+		"loop(indvars,loop-unroll-full),sroa,early-cse<memssa>,instcombine,"
+		"loop-mssa(licm),simplifycfg)", LLVMCodeGenLevelDefault},
+	{REGISTERS ")", LLVMCodeGenLevelLess}};
+/* for another attempt, when the library does not take a kernel; the last is for --fast-compile too
+ */
+static const Tuning again[] = {
+	{"default<O1>", LLVMCodeGenLevelDefault}, {"default<O0>", LLVMCodeGenLevelNone}};
+
+static const Tuning *tuning_of(KernelClass class, bool fast, int attempt)
+{
+	return fast ? &again[1] : attempt ? &again[attempt - 1] : &tuning[class];
+}
+
+/* "= fadd float" and "= call float" are arithmetic on one number; <8 x float> is a vector's type.
+ */
+bool llvm_has_vectors(const char *src)
+{
+	for (const char *at = src; (at = strstr(at, "= "));) {
+		bool computes = at[2] == 'f' || at[2] == 'c';
+		at += 2 + strcspn(at + 2, " ");
+		if (computes && (!strncmp(at, " float", 6) || !strncmp(at, " double", 7)))
+			return false;
+	}
+	for (const char *at = strchr(src, '<'); at; at = strchr(at + 1, '<'))
+		if (at[1] >= '1' && at[1] <= '9')
+			return true;
+	return false;
+}
+
 /* ---- for a kernel's key, and for a unit */
 
-Key llvm_key(bool fast)
+Key llvm_key(KernelClass class, bool fast)
 {
-	Key k = key_adds(key_start("llvm 1"), LIBRARY);
+	const Tuning *t = tuning_of(class, fast, 0);
+	Key k = key_adds(key_adds(key_start("llvm 2"), LIBRARY), t->passes);
 
-	return key_processor(key_add(k, &fast, sizeof fast));
+	return key_processor(key_add(k, &t->level, sizeof t->level));
 }
 
 void llvm_unit(Buf *b, const Program *p, const char *key)
@@ -123,8 +171,7 @@ static bool machine_find(Job *j, const char *flags, int level)
 	if (llvm.LLVMGetTargetFromTriple(triple, &t, &said))
 		return failed(j, said);
 	j->machine = llvm.LLVMCreateTargetMachine(t, triple, cpu, features,
-		level ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone, LLVMRelocPIC,
-		LLVMCodeModelSmall);
+		level, LLVMRelocPIC, LLVMCodeModelSmall);
 	return j->machine || failed(j, "there is no code for this machine's processor");
 }
 
@@ -146,8 +193,10 @@ static bool unit_read(Job *j, const char *at, const char *end, LLVMModuleRef *al
 }
 
 /* What the worker exits with takes its memory: nothing is freed. */
-int llvm_compile(const char *flags, int level, const char *unit, const char *end, Buf *out)
+int llvm_compile(const char *flags, KernelClass class, bool fast, int attempt, const char *unit,
+	const char *end, Buf *out)
 {
+	const Tuning *t = tuning_of(class, fast, attempt);
 	Job j = {NULL};
 	LLVMModuleRef m;
 	LLVMMemoryBufferRef object;
@@ -161,13 +210,12 @@ int llvm_compile(const char *flags, int level, const char *unit, const char *end
 	j.context = llvm.LLVMContextCreate();
 	LLVMPassBuilderOptionsRef o = llvm.LLVMCreatePassBuilderOptions();
 	llvm.LLVMPassBuilderOptionsSetSLPVectorization(o, true);
-	bool good = machine_find(&j, flags, level) && unit_read(&j, unit, end, &m);
+	bool good = machine_find(&j, flags, t->level) && unit_read(&j, unit, end, &m);
 	if (good) {
 		llvm.LLVMSetTarget(m, llvm.LLVMGetDefaultTargetTriple());
 		llvm.LLVMSetModuleDataLayout(m, llvm.LLVMCreateTargetDataLayout(j.machine));
 	}
-	good = good && passed(&j, llvm.LLVMRunPasses(
-		m, arena_printf("default<O%d>", level), j.machine, o));
+	good = good && passed(&j, llvm.LLVMRunPasses(m, t->passes, j.machine, o));
 	if (good && llvm.LLVMTargetMachineEmitToMemoryBuffer(
 		j.machine, m, LLVMObjectFile, &said, &object))
 		good = failed(&j, said);
