@@ -55,9 +55,17 @@ static double number_at(const Val *row, size_t i)
 	return v->kind == VAL_INT ? (double)v->i : v->kind == VAL_FLOAT ? v->f : 0;
 }
 
+/* What layout makes of a buffer is named after it: t3.packed0 is of t3's. */
+static const Val *row_of(const Graph *g, const char *buffer)
+{
+	const Val *all = val_get(g->meta, "origin"), *row = val_get(all, buffer);
+	const char *dot = row ? NULL : strrchr(buffer, '.');
+	return dot ? val_get(all, arena_printf("%.*s", (int)(dot - buffer), buffer)) : row;
+}
+
 static Origin origin_at(const Graph *g, const char *buffer, const Val *merge)
 {
-	const Val *row = val_get(val_get(g->meta, "origin"), buffer);
+	const Val *row = row_of(g, buffer);
 	return (Origin){.buffer = buffer, .op = text_at(row, 0), .name = text_at(row, 1),
 		.loc = text_at(row, 2), .into = merge ? merge->a[1]->s : NULL,
 		.with = merge ? number_at(merge, 2) : 0,

@@ -27,8 +27,12 @@ static const char *add_bind(Steps *s, UOp *u)
 		return "a size's name is not made of letters, digits and _";
 	if (vars_find(name->s, name->n))
 		return arena_printf("size %.100s is bound twice", name->s);
-	ix_bounds(size_from_val(u->arg->a[1], &err), &least, &other);
-	ix_bounds(size_from_val(u->arg->a[2], &err), &other, &most);
+	UOp *from = size_from_val(u->arg->a[1], &err);
+	UOp *to = from ? size_from_val(u->arg->a[2], &err) : NULL;
+	if (!to)
+		return err ? err : "its bounds are no sizes";
+	ix_bounds(from, &least, &other);
+	ix_bounds(to, &other, &most);
 	vars_bind(name->s, least < 0 ? 0 : least, most);
 	vec_push(&s->binds, u);
 	return NULL;

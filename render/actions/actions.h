@@ -146,8 +146,9 @@ const char *plan_misfit(const Plan *p, const Facts *f);
 /* can the value be staged? It must be of the kernel's own arithmetic, the same whenever computed */
 bool stage_fits(const Facts *f, const Staged *s);
 /* Does it prefetch the next iteration of one of the output's loops, or the next panel of
- * constants? */
+ * constants? And are the places known where the transposed tiles go? */
 bool prefetch_loads_fits(const Plan *p, const Facts *f);
+bool prefetch_stores_fits(const Plan *p, const Facts *f);
 /* Is the value held once for all items of a group, which fill its buffer together? */
 bool stage_shared(const Plan *p, const Staged *s);
 /* Do all ranges but the first have sizes that divide, or are multiples of, the number of items in a

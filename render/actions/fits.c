@@ -159,7 +159,7 @@ static bool grid_fits(const Plan *p, const Facts *f)
 
 /* Where a tile is loaded, its destination has a place: the load moves with all ranges of the
  * output. */
-static bool prefetch_stores_fits(const Plan *p, const Facts *f)
+bool prefetch_stores_fits(const Plan *p, const Facts *f)
 {
 	for (int i = 0; p->prefetch_stores && i < p->nstage; i++)
 		if (p->stage[i].along && f->out & ~free_of(p->stage[i].value))
