@@ -122,7 +122,8 @@ Graph *lower_brief(Graph *g)
 	if (target->gpu)
 		return g;
 	costs_find(&c, g);
-	qsort(c.at.at, c.at.n, sizeof *c.at.at, by_time);
+	if (c.at.n)
+		qsort(c.at.at, c.at.n, sizeof *c.at.at, by_time);
 	for (size_t i = 0; i < c.at.n; i++)
 		all += c.at.at[i].once ? 0 : c.at.at[i].time;
 	for (size_t i = 0; i < c.at.n; i++) {
