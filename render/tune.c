@@ -65,12 +65,6 @@ static double number(const char *text, const char *option, double least, double 
 
 /* ---- units */
 
-static bool slice_starts(const UOp *call)
-{
-	const Val *slice = val_get(call->src[0]->arg, "slice"), *first = val_get(slice, "first");
-	return !slice || (first && first->kind == VAL_BOOL && first->b);
-}
-
 static UOp *without_list(UOp *call)
 {
 	UOp *kernel = call->src[0];

@@ -80,6 +80,30 @@ uint64_t call_writes(const UOp *call)
 	return slots;
 }
 
+int call_slot(const UOp *call, const UOp *buffer)
+{
+	for (uint32_t k = 1; k < call->nsrc; k++)
+		if (call->src[k] == buffer)
+			return (int)k - 1;
+	return -1;
+}
+
+bool call_touches(const UOp *call, const UOp *buffer)
+{
+	return (call->op != OP_CALL && call->src[0] == buffer) || call_slot(call, buffer) >= 0;
+}
+
+bool call_stores(const UOp *call, const UOp *buffer)
+{
+	if (call->op != OP_CALL)
+		return call_touches(call, buffer);
+	uint64_t writes = call_writes(call);
+	for (uint32_t k = 1; k < call->nsrc && k <= 64; k++)
+		if (call->src[k] == buffer && writes >> (k - 1) & 1)
+			return true;
+	return false;
+}
+
 uint64_t call_fills(const UOp *call)
 {
 	uint64_t slots = call_writes(call);

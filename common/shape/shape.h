@@ -97,6 +97,12 @@ UOp *call_with_kernel(UOp *call, UOp *kernel);
 UOp *call_with_buffer(const UOp *call, UOp *kernel, UOp *buffer);
 /* bit k: a STORE in the CALL's kernel writes slot k */
 uint64_t call_writes(const UOp *call);
+/* The first slot of a CALL in which the buffer is; -1: in none. */
+int call_slot(const UOp *call, const UOp *buffer);
+/* Whether an entry of the list has the buffer, and whether it may write it: what is no CALL may
+ * write all that it has. */
+bool call_touches(const UOp *call, const UOp *buffer);
+bool call_stores(const UOp *call, const UOp *buffer);
 /* as well as the slot in which an RSORT keeps its scratch, whose content before does not matter */
 uint64_t call_fills(const UOp *call);
 const char *kernel_name(const UOp *kernel);                  /* "kernel" when it has none */

@@ -61,8 +61,7 @@ static UOp *kernel_actions(const KernelUse *use)
 	UOp *kernel = use->kernel;
 	if (val_get(kernel->arg, "actions"))
 		return kernel;
-	const Val *given = lower_opt.actions && !schedule_given(lower_opt.actions) ?
-		plan_given(lower_opt.actions, kernel) : NULL;
+	const Val *given = lower_opt.actions ? plan_given(lower_opt.actions, kernel) : NULL;
 	if (!given && lower_opt.tuned && (given = tuned_find(use, NULL)))
 		explain(kernel, "because of what tune has found");
 	if (given)

@@ -96,3 +96,9 @@ Graph *customs_map(Graph *g, UOp *(*fn)(UOp *custom, const UOp *call))
 	vec_free(&src);
 	return r;
 }
+
+bool slice_starts(const UOp *call)
+{
+	const Val *slice = val_get(call->src[0]->arg, "slice"), *first = val_get(slice, "first");
+	return !slice || (first && first->kind == VAL_BOOL && first->b);
+}

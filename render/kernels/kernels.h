@@ -82,6 +82,8 @@ int64_t count_of(const Facts *f, uint64_t set);
 int64_t least_of(const Facts *f, uint64_t set);
 static inline int64_t least_size(const Facts *f, int r) { return least_of(f, 1ull << r); }
 static inline int64_t most_size(const Facts *f, int r) { return count_of(f, 1ull << r); }
+/* Is the call the first of those that share slices, or none of them? */
+bool slice_starts(const UOp *call);
 /* the positions of the bits of set, ascending; returns how many */
 int ranges_in(uint64_t set, int *range);
 #endif

@@ -49,25 +49,6 @@ static int64_t number_of(const FuseAt *a, size_t i, int64_t least, int64_t other
 
 /* ---- the two calls */
 
-static bool touches(const UOp *call, const UOp *buffer)
-{
-	for (uint32_t k = call->op == OP_CALL; k < call->nsrc; k++)
-		if (call->src[k] == buffer)
-			return true;
-	return false;
-}
-
-static bool call_stores(const UOp *call, const UOp *buffer)
-{
-	if (!call_has_kernel(call))
-		return touches(call, buffer);
-	uint64_t writes = call_writes(call);
-	for (uint32_t k = 1; k < call->nsrc && k <= 64; k++)
-		if (call->src[k] == buffer && writes >> (k - 1) & 1)
-			return true;
-	return false;
-}
-
 static void find_calls(FuseAt *a, const UOp *sink)
 {
 	int readers = 0, makers = 0;
@@ -77,7 +58,7 @@ static void find_calls(FuseAt *a, const UOp *sink)
 			if (call->src[k]->op == OP_BUFFER &&
 				!strcmp(buffer_name(call->src[k]), a->name))
 				a->buffer = call->src[k];
-		if (!a->buffer || !touches(call, a->buffer))
+		if (!a->buffer || !call_touches(call, a->buffer))
 			continue;
 		if (call_stores(call, a->buffer))
 			a->maker = call, a->made = i, makers++;
@@ -92,19 +73,11 @@ static void find_calls(FuseAt *a, const UOp *sink)
 		refuse(a, "what writes or reads it is no kernel");
 }
 
-/* Does the call follow another one of its slices? */
-static bool is_later(const UOp *call)
-{
-	const Val *slice = call_has_kernel(call) ? val_get(call->src[0]->arg, "slice") : NULL;
-	const Val *first = slice ? val_get(slice, "first") : NULL;
-	return first && first->kind == VAL_BOOL && !first->b;
-}
-
 /* The place of the first call that shares slices with the reader. */
 static uint32_t group_start(const FuseAt *a, const UOp *sink)
 {
 	uint32_t i = a->read;
-	while (i && is_later(sink->src[i]))
+	while (i && call_has_kernel(sink->src[i]) && !slice_starts(sink->src[i]))
 		i--;
 	if (!call_has_kernel(sink->src[i]))
 		refuse(a, "its reader follows no call of its slices");
@@ -212,15 +185,14 @@ static void place_in_two(const FuseAt *a, uint64_t outer, UOp *at, UOp **first, 
 static void find_window(FuseAt *a, const Facts *f, uint64_t outer, int k)
 {
 	UOp *dim = a->buffer->shape->dim[k], *first = NULL;
-	int64_t lo = INT64_MAX, hi = INT64_MIN, size, slot = -1;
+	int64_t lo = INT64_MAX, hi = INT64_MIN, size;
 	bool moves = false;
-	for (uint32_t i = 1; i < a->reader->nsrc; i++)
-		slot = a->reader->src[i] == a->buffer ? i - 1 : slot;
 	for (size_t i = 0; i < f->all.n; i++) {
 		const UOp *u = f->all.at[i];
 		UOp *base;
 		int64_t least, most;
-		if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM || param_slot(u->src[0]) != slot)
+		if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM ||
+			param_slot(u->src[0]) != call_slot(a->reader, a->buffer))
 			continue;
 		if ((int)u->nsrc != a->buffer->shape->rank + 1)
 			refuse(a, "its places are flat");
@@ -261,10 +233,10 @@ static void find_windows(FuseAt *a)
 	uint64_t outer = 0;
 	int n = 0;
 	facts_find(&f, a->reader->src[0], false);
-	for (int i = 0; i < a->n; i++)
-		outer |= bit_of(dim[n++] = a->outer[i]);
-	for (int i = 0; i < a->n; i++)
-		dim[i] = a->outer[i]->src[0];
+	for (int i = 0; i < a->n; i++) {
+		outer |= bit_of(a->outer[i]);
+		dim[n++] = a->outer[i]->src[0];
+	}
 	if (a->n + a->buffer->shape->rank > MAX_RANK)
 		refuse(a, "it has too many axes");
 	for (int k = 0; k < a->buffer->shape->rank; k++) {
@@ -288,20 +260,12 @@ static UOp *window_place(const FuseAt *a, int64_t slot, UOp *const *within)
 	return node_new(OP_INDEX, a->buffer->dtype, n, at, VNIL);
 }
 
-static int64_t slot_in(const FuseAt *a, const UOp *call)
-{
-	for (uint32_t k = 1; k < call->nsrc; k++)
-		if (call->src[k] == a->buffer)
-			return k - 1;
-	return -1;
-}
-
 static UOp *read_within(UOp *u, void *ctx)
 {
 	const FuseAt *a = ctx;
 	UOp *within[MAX_RANK];
 	if (u->op != OP_INDEX || u->src[0]->op != OP_PARAM ||
-		param_slot(u->src[0]) != slot_in(a, a->reader))
+		param_slot(u->src[0]) != call_slot(a->reader, a->buffer))
 		return u;
 	for (int k = 0; k < a->buffer->shape->rank; k++)
 		within[k] = a->window[k].first ? ix_sub(u->src[1 + k], a->window[k].first) :
@@ -320,7 +284,7 @@ static UOp *sliced(const FuseAt *a, UOp *call, UOp *kernel, bool first)
 	was = was ? val_get(was, "local") : NULL;
 	for (size_t i = 0; was && was->kind == VAL_ARRAY && i < was->n; i++)
 		vec_push(&local, was->a[i]);
-	vec_push(&local, val_int(slot_in(a, call)));
+	vec_push(&local, val_int(call_slot(call, a->buffer)));
 	const Val *slice = VMAP(val_str("first"), val_bool(first), val_str("axes"),
 		val_array(axes.n, axes.at), val_str("local"), val_array(local.n, local.at));
 	vec_free(&axes);
@@ -405,7 +369,7 @@ static UOp *maker_within(FuseAt *a)
 	}
 	UOp *kernel = f.kernel;
 	UOp *value = substitute(store->src[1], n, from, to);
-	store = NODE(OP_STORE, DT_NONE, store->arg, window_place(a, slot_in(a, a->maker), within),
+	store = NODE(OP_STORE, DT_NONE, store->arg, window_place(a, call_slot(a->maker, a->buffer), within),
 		value);
 	return sliced(a, a->maker, node_like(kernel, 1, &store, kernel->arg), true);
 }
@@ -460,9 +424,8 @@ const Val *schedule_list(const Graph *g)
 	return list && list != VNIL ? list : NULL;
 }
 
-Graph *layout_fuse_at(Graph *g)
+Graph *layout_fuse_at(Graph *g, const Val *list)
 {
-	const Val *list = schedule_list(g);
 	for (size_t i = 0; list && i < list->n; i++) {
 		if (!action_find(g->sink, list->a[i])->schedule)
 			die(MALFORMED, "SINK: %.60s is an action of a kernel",

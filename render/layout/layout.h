@@ -68,10 +68,10 @@ void largest_first(size_t n, UOp **call);
 Graph *layout_operands(Graph *g);
 /* online.c: softmax and the product behind it with a running maximum and sum. */
 Graph *layout_online(Graph *g);
-/* fuse_at.c: the actions of the schedule, which stand in the SINK or in --opt 'SINK: …'. */
-Graph *layout_fuse_at(Graph *g);
-/* Their list: the one that --opt gives, else the one that stands in the SINK; NULL: none. */
+/* fuse_at.c: the actions of the schedule: the list that --opt gives, else the one that stands in
+ * the SINK; NULL: none. */
 const Val *schedule_list(const Graph *g);
+Graph *layout_fuse_at(Graph *g, const Val *list);
 /* slices.c: temporaries passed from call to call in slices that stay in a cache. */
 Graph *layout_slices(Graph *g);
 /* Temporaries of this many bytes are worth slices: smaller ones stay in a cache anyway. */

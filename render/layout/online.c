@@ -290,20 +290,12 @@ static void count_touches(Online *o, const UOp *sink)
 	}
 }
 
-static bool touches(const UOp *call, const UOp *buffer)
-{
-	for (uint32_t k = 0; k < call->nsrc; k++)
-		if (call->src[k] == buffer)
-			return true;
-	return false;
-}
-
 /* The next call that touches what call i writes first, of those that are near; 0: none. */
 static uint32_t next_user(const UOp *sink, uint32_t i)
 {
 	enum { NEAR = 32 };
 	for (uint32_t k = i + 1; k < sink->nsrc && k < i + NEAR; k++)
-		if (touches(sink->src[k], sink->src[i]->src[1]))
+		if (call_touches(sink->src[k], sink->src[i]->src[1]))
 			return k;
 	return 0;
 }
@@ -316,7 +308,7 @@ static bool may_wait(const UOp *sink, uint32_t i, uint32_t to)
 		uint64_t writes = call_has_kernel(call) ? call_writes(call) : ~0ull;
 		for (uint32_t k = 0; k < call->nsrc; k++)
 			if ((k > 64 || !k || writes >> (k - 1) & 1) &&
-				touches(sink->src[i], call->src[k]))
+				call_touches(sink->src[i], call->src[k]))
 				return false;
 	}
 	return true;

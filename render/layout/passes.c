@@ -91,10 +91,11 @@ static Graph *online(Graph *g)
 }
 static Graph *fuse_at(Graph *g)
 {
-	if (!wanted(g) && schedule_list(g))
+	const Val *list = schedule_list(g);
+	if (list && !wanted(g))
 		die(MALFORMED, "SINK: its actions cannot be carried out: the document has been "
 			"laid out, or the target has no vectors");
-	return wanted(g) ? layout_fuse_at(g) : g;
+	return list ? layout_fuse_at(g, list) : g;
 }
 static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
 static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }

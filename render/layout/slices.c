@@ -53,17 +53,9 @@ typedef struct {
 
 /* ---- how a call touches a buffer */
 
-static int slot_of(const UOp *call, const UOp *buffer)
-{
-	for (uint32_t k = 1; k < call->nsrc; k++)
-		if (call->src[k] == buffer)
-			return (int)k - 1;
-	return -1;
-}
-
 static bool writes(const SlicedCall *c, const UOp *buffer)
 {
-	int slot = slot_of(c->call, buffer);
+	int slot = call_slot(c->call, buffer);
 	return slot >= 0 && slot < 64 && c->writes >> slot & 1;
 }
 
@@ -129,7 +121,7 @@ static void find_front(SlicedCall *c, const Facts *f)
  * far as it has any? Returns in how many axes it does, at most `axes`. */
 static int agree(SliceMember *m, const UOp *buffer, int axes)
 {
-	const Front *f = &m->is->front[slot_of(m->is->call, buffer)];
+	const Front *f = &m->is->front[call_slot(m->is->call, buffer)];
 	for (int k = 0; k < f->n && k < axes; k++) {
 		if (m->outer[k] && m->outer[k] != f->loop[k])
 			return k;
@@ -178,7 +170,7 @@ static bool join(SliceGroup *g, const SlicedCall *c)
 	for (uint32_t k = 1; k < c->call->nsrc; k++) {
 		UOp *b = c->call->src[k];
 		for (int i = 0; i < g->n; i++) {
-			if (slot_of(g->at[i].is->call, b) >= 0 && writes(c, b))
+			if (call_slot(g->at[i].is->call, b) >= 0 && writes(c, b))
 				return false;
 			if (!writes(g->at[i].is, b))
 				continue;
@@ -217,7 +209,7 @@ static void find_inside(const Slices *s, SliceGroup *g)
 			UOp *b = call->src[k];
 			intptr_t touched = 0;
 			for (int j = 0; j < g->n; j++)
-				touched += slot_of(g->at[j].is->call, b) >= 0;
+				touched += call_slot(g->at[j].is->call, b) >= 0;
 			if (writes(g->at[i].is, b) && buffer_is(b, "temp") &&
 				axes_open(b) <= g->axes && touched > 1 &&
 				touched == (intptr_t)map_get(&s->readers, PKEY(b)))
@@ -330,8 +322,8 @@ static UOp *member_call(const SliceGroup *g, int i, int64_t rows)
 		kernel = substitute(kernel, 1, &last, &at);
 	}
 	for (size_t k = 0; k < g->inside.n; k++)
-		if (slot_of(call, g->inside.at[k]) >= 0)
-			vec_push(&local, val_int(slot_of(call, g->inside.at[k])));
+		if (call_slot(call, g->inside.at[k]) >= 0)
+			vec_push(&local, val_int(call_slot(call, g->inside.at[k])));
 	const Val *slice = VMAP(val_str("first"), val_bool(!i), val_str("axes"),
 		val_array(axes.n, axes.at), val_str("local"), val_array(local.n, local.at));
 	vec_free(&axes);

@@ -204,8 +204,9 @@ static const char *moved(Printer *p, UOp *index, UOp *range, const char *t)
 	return arena_printf("*(%s%s *)&%s", space, t, expr_place(p, place));
 }
 
-/* The loop at i as one access, when it moves neighbours between a register and a buffer of a
- * language that has such accesses (lower/wide.c); returns how many statements that took, or 0. */
+/* The loop at i as one access, when it moves neighbours, all or none, between a register and a
+ * buffer of a language that has such accesses (lower/wide.c); returns how many statements that
+ * took, or 0. */
 static uint32_t print_move(Printer *p, uint32_t i)
 {
 	UOp *range = p->kernel->src[i], *s = i + 2 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
@@ -216,8 +217,9 @@ static uint32_t print_move(Printer *p, uint32_t i)
 	UOp *buffer = to->src[0]->op == OP_PARAM ? to : from, *reg = buffer == to ? from : to;
 	int64_t n = ix_is_const(range->src[0], &n) ? n : 0;
 	bool own = s->src[1]->nsrc == 1 || s->src[1]->src[1] == gate;
+	own &= !gate || substitute(gate, 1, &range, (UOp *[]){ix_const(0)}) == gate;
 	if (buffer->src[0]->op != OP_PARAM || reg->src[0]->op != OP_DEFINE_REG || !own || n < 2 ||
-		n * dtype_size(to->dtype) > 16 || to->dtype == DT_BOOL || n & (n - 1) ||
+		n * dtype_size(to->dtype) > target->access || to->dtype == DT_BOOL || n & (n - 1) ||
 		!moves_along(to, range, n) || !moves_along(from, range, n))
 		return 0;
 	p->texts->round++;

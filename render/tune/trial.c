@@ -116,15 +116,6 @@ static UOp *call_for(const Unit *u, int k, Uses *all, size_t candidate, const Va
 	return node_new(OP_CALL, DT_NONE, call->nsrc, src, VNIL);
 }
 
-static bool writes(const UOp *call, const UOp *buffer)
-{
-	uint64_t slots = call_writes(call);
-	for (uint32_t s = 1; s < call->nsrc && s <= SLOTS; s++)
-		if (slots >> (s - 1) & 1 && call->src[s] == buffer)
-			return true;
-	return false;
-}
-
 /* The document's calls that prepare what the unit reads, in their order. */
 static size_t add_prepared(const Graph *g, const Uses *all, UOp **calls)
 {
@@ -135,10 +126,10 @@ static size_t add_prepared(const Graph *g, const Uses *all, UOp **calls)
 		if (!call_has_kernel(call) || !call_prepares(call))
 			continue;
 		for (int b = 0; b < all->n; b++)
-			needed[i] |= !all->at[b].written && writes(call, all->at[b].of);
+			needed[i] |= !all->at[b].written && call_stores(call, all->at[b].of);
 		for (uint32_t k = i + 1; k < g->sink->nsrc; k++)
 			for (uint32_t s = 1; needed[k] && s < g->sink->src[k]->nsrc; s++)
-				needed[i] |= writes(call, g->sink->src[k]->src[s]);
+				needed[i] |= call_stores(call, g->sink->src[k]->src[s]);
 	}
 	for (uint32_t i = 0; i < g->sink->nsrc; i++)
 		if (needed[i])

@@ -86,7 +86,7 @@ typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
 typedef struct { int32_t ir, class, attempt; } Job;
 /* What the command line says of the compiler, which no job does. */
 static struct { const char *cc; bool fast; } wanted;
-typedef struct { Program *p; Key key; } KernelKey;
+typedef struct { Program *p; KernelClass class; Key key; } KernelKey;
 typedef struct {
 	KernelKey *at;
 	size_t n, bytes;
@@ -156,12 +156,12 @@ static KernelClass class_of(const Program *p)
 											  : PLAIN;
 }
 
-static Key kernel_key(const Compiler *c, const Program *p)
+static Key kernel_key(const Compiler *c, const Program *p, KernelClass class)
 {
-	Key k = p->ir ? llvm_key(class_of(p), wanted.fast) : c->key;
+	Key k = p->ir ? llvm_key(class, wanted.fast) : c->key;
 
-	for (int i = 0; !p->ir && c->tuning[class_of(p)][i]; i++)
-		k = key_adds(k, c->tuning[class_of(p)][i]);
+	for (int i = 0; !p->ir && c->tuning[class][i]; i++)
+		k = key_adds(k, c->tuning[class][i]);
 	k = key_adds(k, p->ir ? ir_canonical(p->name, p->src) : source_canonical(p->name, p->src));
 	return key_adds(k, p->flags ? p->flags : "");
 }
@@ -189,7 +189,7 @@ static void add_text(Buf *b, const char *s) { buf_add(b, s, strlen(s) + 1); }
 static void unit_start(Unit *u)
 {
 	const Program *p = u->at[0].p;
-	Job j = {p->ir, class_of(p), u->attempt};
+	Job j = {p->ir, u->at[0].class, u->attempt};
 	Buf b = {0};
 
 	buf_add(&b, &j, sizeof j);
@@ -444,9 +444,10 @@ static void build_alone(
 	}
 }
 
-static int by_flags(const Program *p, const Program *q)
+static int by_flags(const KernelKey *a, const KernelKey *b)
 {
-	int d = (p->ir - q->ir) * CLASSES + (int)class_of(p) - (int)class_of(q);
+	const Program *p = a->p, *q = b->p;
+	int d = (p->ir - q->ir) * CLASSES + (int)a->class - (int)b->class;
 
 	return d ? d : strcmp(p->flags ? p->flags : "", q->flags ? q->flags : "");
 }
@@ -455,7 +456,7 @@ static int by_flags(const Program *p, const Program *q)
 static int by_flags_then_size(const void *a, const void *b)
 {
 	const Program *p = ((const KernelKey *)a)->p, *q = ((const KernelKey *)b)->p;
-	int d = by_flags(p, q);
+	int d = by_flags(a, b);
 	size_t n = strlen(p->src), m = strlen(q->src);
 
 	if (p->alone != q->alone)
@@ -465,7 +466,7 @@ static int by_flags_then_size(const void *a, const void *b)
 
 static bool compiles_with(const KernelKey *a, const KernelKey *b)
 {
-	return !a->p->alone && !b->p->alone && !by_flags(a->p, b->p);
+	return !a->p->alone && !b->p->alone && !by_flags(a, b);
 }
 
 /* How much there is to compile: LLVM IR takes ten lines for one of C. */
@@ -558,13 +559,14 @@ void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 	for (size_t i = 0; i < n; i++) {
 		if (!p[i]->ir && !c.path)
 			c = compiler_find(wanted.cc, wanted.fast);
-		Key key = kernel_key(&c, p[i]);
+		KernelClass class = class_of(p[i]);
+		Key key = kernel_key(&c, p[i], class);
 		p[i]->made = arena_strdup(digest_text(&key).s);
 		p[i]->entry = arena_printf("c%s", p[i]->made);
 		uint64_t same = PKEY(val_str(p[i]->made));
 		if (!find_cached(p[i], key, o->load) && !map_get(&first, same)) {
 			map_put(&first, same, p[i]);
-			k[missing++] = (KernelKey){ p[i], key };
+			k[missing++] = (KernelKey){ p[i], class, key };
 		}
 	}
 	if (missing)
