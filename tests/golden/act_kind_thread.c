@@ -1,4 +1,4 @@
-// helpers: vectors i32x8 splat_i32x8 lane_i32x8 f32x8 load_if_f32x8 store_if_f32x8
+// helpers: vectors i32x8 lane_i32x8 splat_i32x8 f32x8 load_if_f32x8 store_if_f32x8
 /* y */
 /* act_kind_thread.t:3 */
 void E_5_12(float *__restrict y, const float *__restrict a, const float *__restrict b, const long from, const long to)
