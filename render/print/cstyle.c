@@ -233,14 +233,10 @@ static uint32_t print_move(Printer *p, uint32_t i)
 static uint32_t print_statement(Printer *p, uint32_t i)
 {
 	UOp *u = p->kernel->src[i], *next = i + 1 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
-	uint32_t region = u->op == OP_RANGE ? print_move(p, i) : 0;
-	if (!region && u->op == OP_RANGE)
-		region = vector_region(p, i);
-	if (region)
-		return region;
+	uint32_t moved_by = u->op == OP_RANGE ? print_move(p, i) : 0;
+	if (moved_by)
+		return moved_by;
 	p->texts->round++;
-	if (u->op != OP_LET)
-		vectors_scope(p);
 	if (vector_statement(p, u))
 		return 1;
 	switch (u->op) {

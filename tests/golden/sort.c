@@ -38,7 +38,7 @@ void E_2_6(float *__restrict up, const float *__restrict x, const long *__restri
 			const long v0 = min_i64(r3 * 4, 2);
 			const i64x4 v1 = load_i64x4(&t0_[gidx0 * 6 + v0]);
 			const i64x4 t0 = ((i64x4)(splat_i64x4(-1) < v1)) & ((i64x4)(v1 < splat_i64x4(6)));
-			store_f32x4(&up[gidx0 * 6 + v0], __extension__ (f32x4){t0[0] ? x[gidx0 * 6 + (v1)[0]] : 0.0f, t0[1] ? x[gidx0 * 6 + (v1)[1]] : 0.0f, t0[2] ? x[gidx0 * 6 + (v1)[2]] : 0.0f, t0[3] ? x[gidx0 * 6 + (v1)[3]] : 0.0f});
+			store_f32x4(&up[gidx0 * 6 + v0], __extension__ (f32x4){t0[0] ? x[gidx0 * 6 + v1[0]] : 0.0f, t0[1] ? x[gidx0 * 6 + v1[1]] : 0.0f, t0[2] ? x[gidx0 * 6 + v1[2]] : 0.0f, t0[3] ? x[gidx0 * 6 + v1[3]] : 0.0f});
 		}
 	}
 }
