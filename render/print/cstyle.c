@@ -431,7 +431,7 @@ const Val *cstyle_print(
 	signature_find(&p, &all, name);
 	if (*d->prelude)
 		helper_put(&p.helpers, d->target, d->prelude);
-	if (d->vectors)
+	if (d->lanes)
 		vectors_begin(&p, &all);
 	print_body(&p, &all);
 	bool f64 = uses_f64(&p, &all);
@@ -446,7 +446,7 @@ const Val *cstyle_print(
 	if (d->on_cpu)
 		print_caller(&p, name);
 	buf_free(&body);
-	if (d->vectors)
+	if (d->lanes)
 		vectors_end(&p);
 	return signature_end(&p);
 }

@@ -48,8 +48,7 @@ struct Dialect {
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
 	bool on_cpu;                    /* has a NAME_call for run */
-	bool vectors;                   /* has GNU C's vector types */
-	bool lanes;                     /* takes values with lanes */
+	bool lanes;                     /* has values with lanes: in cstyle_print, GNU C's vectors */
 	const char *runtime;            /* PROGRAM's runtime, or NULL */
 };
 
