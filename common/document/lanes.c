@@ -22,13 +22,15 @@ typedef struct {
 	Map kept;               /* value with lanes → the DEFINE_REG that it goes through */
 	VEC(UOp *) regs, out;
 	VEC(Touch) touched;     /* in the loop at hand */
-	Map scalar, lane;       /* what stands for nodes; lane: within the open loop */
 	UOp *range;             /* of the open loop; NULL: none is open */
 	uint32_t open;
 	size_t begin;           /* where it stands in out */
 	int axis;
 	int64_t ids;            /* of what is made here: more than any there is */
+	bool shuffles;          /* whether there are any */
 } Loops;
+/* What stands for nodes; lane: within the open loop. */
+static ARENA Stands scalar, lane;
 
 static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
 
@@ -41,10 +43,12 @@ static int statement_lanes(const UOp *s)
 static Nodes evaluated(UOp *statement)
 {
 	typedef struct { UOp *u; uint32_t next; } Frame;
-	VEC(Frame) stack = {0};
-	VEC(UOp *) found = {0};
-	Map seen = {0};
+	static ARENA VEC(Frame) stack;
+	static ARENA VEC(UOp *) found;
+	static ARENA TABLE(uint32_t) seen;
 
+	found.n = 0;
+	table_round(&seen);
 	vec_push(&stack, ((Frame){statement, 0}));
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
@@ -56,21 +60,28 @@ static Nodes evaluated(UOp *statement)
 			continue;
 		}
 		src = u->src[f->next++];
-		if (!map_get(&seen, PKEY(src))) {
-			map_put(&seen, PKEY(src), src);
+		if (seen.at[src->id] != seen.round) {
+			seen.at[src->id] = seen.round;
 			vec_push(&stack, ((Frame){src, 0}));
 		}
 	}
 	Nodes r = {arena_alloc((found.n + 1) * sizeof *r.at), found.n};
 	if (found.n)
 		memcpy(r.at, found.at, found.n * sizeof *r.at);
-	vec_free(&stack);
-	vec_free(&found);
-	map_free(&seen);
 	return r;
 }
 
 /* ---- which statements share a loop */
+
+/* a - b, where that is a number. */
+static bool distance(UOp *a, UOp *b, int64_t *by)
+{
+	int64_t i, j;
+
+	if (ix_is_const(a, &i) && ix_is_const(b, &j))
+		return !__builtin_sub_overflow(i, j, by);
+	return ix_is_const(ix_sub(a, b), by);
+}
 
 /* Whether no lane of one place is another lane of the other: successive elements at a known
  * distance. */
@@ -84,7 +95,7 @@ static bool lanes_apart(UOp *a, UOp *b)
 	if (x->op != OP_RAMP || y->op != OP_RAMP || x->arg != y->arg || x->dtype != y->dtype)
 		return false;
 	step = llabs(x->arg->i);
-	return ix_is_const(ix_sub(x->src[0], y->src[0]), &by) && step < INT32_MAX &&
+	return distance(x->src[0], y->src[0], &by) && step < INT32_MAX &&
 		(by == 0 || by >= n * step || by <= -n * step);
 }
 
@@ -190,7 +201,7 @@ static UOp *element(UOp *reg, UOp *place)
 		NODE(OP_INDEX, reg->dtype, VNIL, reg, place));
 }
 
-static Map *table_for(Loops *w, const UOp *u) { return has_lanes(u) ? &w->lane : &w->scalar; }
+static Stands *table_for(const UOp *u) { return has_lanes(u) ? &lane : &scalar; }
 
 /* Whether u's sources are looked at for what stands for it. */
 static bool is_whole(const UOp *u)
@@ -291,17 +302,15 @@ static UOp *in_lane(Loops *w, UOp *u, UOp *const *src)
 
 static void made(void *ctx, UOp *u, UOp *const *src)
 {
-	Loops *w = ctx;
-	map_put(table_for(w, u), PKEY(u), in_lane(w, u, src));
+	stands_put(table_for(u), u, in_lane(ctx, u, src));
 }
 
 /* What is whole is made without its sources. */
 static UOp *known(void *ctx, UOp *u)
 {
-	Loops *w = ctx;
-	if (is_whole(u) && !map_get(table_for(w, u), PKEY(u)))
-		made(w, u, NULL);
-	return map_get(table_for(w, u), PKEY(u));
+	if (is_whole(u) && !stands_for(table_for(u), u))
+		made(ctx, u, NULL);
+	return stands_for(table_for(u), u);
 }
 
 static UOp *remade(Loops *w, UOp *root)
@@ -318,7 +327,7 @@ static void close_loop(Loops *w)
 		return;
 	vec_push(&w->out, NODE(OP_ENDRANGE, DT_NONE, VNIL, w->range));
 	w->range = NULL;
-	map_free(&w->lane);
+	table_round(&lane);
 }
 
 static void open_loop(Loops *w, uint32_t region, int lanes)
@@ -391,11 +400,11 @@ static void put_let(Loops *w, UOp *let)
 
 	if (reg) {
 		put_store(w, reg, w->range, value);
-		map_put(&w->lane, PKEY(let), element(reg, w->range));
+		stands_put(&lane, let, element(reg, w->range));
 		return;
 	}
 	u = NODE(OP_LET, value->dtype, let->arg, value);
-	map_put(&w->lane, PKEY(let), u);
+	stands_put(&lane, let, u);
 	vec_push(&w->out, u);
 }
 
@@ -418,7 +427,8 @@ static void put_statement(Loops *w, uint32_t i)
 	UOp *s = w->kernel->src[i];
 	int lanes = statement_lanes(s);
 
-	put_shuffles(w, s);
+	if (w->shuffles)
+		put_shuffles(w, s);
 	if (lanes == 1) {
 		UOp *r = remade(w, s);
 		if (w->region[i] == BEFORE && w->range) {
@@ -448,6 +458,7 @@ static bool look_around(Loops *w)
 		const Val *id = u->op == OP_LET ? u->arg :
 			u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL ? u->arg->a[0] : NULL;
 		any |= has_lanes(u);
+		w->shuffles |= u->op == OP_SHUFFLE;
 		if (u->op == OP_RANGE)
 			used |= 1ull << range_axis(u);
 		if (id && id->i > w->ids && id->i < INT64_MAX / 2)
@@ -470,6 +481,8 @@ UOp *lanes_as_loops(UOp *kernel)
 		return r;
 	r = kernel;
 	if (look_around(&w)) {
+		table_round(&scalar);
+		table_round(&lane);
 		w.region = arena_alloc(kernel->nsrc * sizeof *w.region);
 		find_regions(&w);
 		for (uint32_t i = 0; i < kernel->nsrc; i++)
@@ -482,8 +495,6 @@ UOp *lanes_as_loops(UOp *kernel)
 	map_put(&known, PKEY(kernel), r);
 	map_free(&w.stands);
 	map_free(&w.kept);
-	map_free(&w.scalar);
-	map_free(&w.lane);
 	vec_free(&w.regs);
 	vec_free(&w.out);
 	vec_free(&w.touched);

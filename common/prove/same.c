@@ -87,26 +87,37 @@ static bool register_digit(const Place *p, size_t n, bool *counter)
 	return constant || *counter;
 }
 
+/* Whether each digit of the places in a register is a constant or a counter; all counters in one
+ * are one lane then. */
+static bool join_digits(Same *s, Place *const *digit, size_t digits, size_t n)
+{
+	bool ok = true, counter;
+	for (size_t i = 0; i < digits && ok; i++)
+		ok = register_digit(digit[i], n, &counter);
+	for (size_t i = 0; i < digits && ok; i++) {
+		register_digit(digit[i], n, &counter);
+		for (size_t k = 1; counter && k < n; k++)
+			join_lanes(s, digit[i][0].at, digit[i][k].at);
+	}
+	return ok;
+}
+
 /* Whether the places in a register are told from each other by their digits, so that no iteration
- * touches what is another one's. Then all counters in a digit are one lane. */
+ * touches what is another one's. */
 static bool register_by_lane(Same *s, const Accesses *all, const UOp *memory)
 {
 	VEC(Place) p = {0};
-	bool ok = true, counter;
+	bool ok, one = true;
 	for (size_t i = 0; i < all->n; i++)
 		if (memory_of(&all->at[i]) == memory)
 			vec_push(&p, ((Place){
 				.at = index_open(all->at[i].index->src[1], 0, NULL)}));
+	for (size_t i = 0; i < p.n; i++)
+		one &= is_const(p.at[i].at) || p.at[i].at->op == OP_RANGE;
 	Digits d = {.n = p.n};
-	digits_of(&d, p.at);
-	for (size_t i = 0; i < d.leaf.n && ok; i++)
-		ok = register_digit(d.leaf.at[i], p.n, &counter);
-	for (size_t i = 0; i < d.leaf.n && ok; i++) {
-		const Place *at = d.leaf.at[i];
-		register_digit(at, p.n, &counter);
-		for (size_t k = 1; counter && k < p.n; k++)
-			join_lanes(s, at[0].at, at[k].at);
-	}
+	if (!one)
+		digits_of(&d, p.at);
+	ok = one ? join_digits(s, &p.at, 1, p.n) : join_digits(s, d.leaf.at, d.leaf.n, p.n);
 	digits_free(&d);
 	vec_free(&p);
 	return ok;

@@ -13,14 +13,14 @@
 #include <stdlib.h>
 
 typedef struct {
-	UOp *kernel;
 	Map let;                /* LETs that were split → their parts */
 	Map whole;              /* LETs → theirs that stand whole */
-	Map made;               /* of the part of a statement at hand */
 	int part, lanes;        /* which one, and its lanes; 0: the whole statement */
 	int64_t lets;
 	VEC(UOp *) out;
 } Widths;
+
+static ARENA Stands stands;     /* of the part of a statement at hand */
 
 static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
 
@@ -83,13 +83,13 @@ static UOp *known(void *ctx, UOp *u)
 		return u;
 	if (u->op == OP_LET)
 		return let_of(w, u);
-	return map_get(&w->made, PKEY(u));
+	return stands_for(&stands, u);
 }
 
 static void made(void *ctx, UOp *u, UOp *const *src)
 {
 	Widths *w = ctx;
-	map_put(&w->made, PKEY(u),
+	stands_put(&stands, u,
 		w->lanes && has_lanes(u) ? part_of(w, u, src) : node_with(u, src));
 }
 
@@ -99,8 +99,16 @@ static UOp *remade(Widths *w, UOp *root)
 	return walk_remake(root, &remaking, w);
 }
 
-/* The lanes of the parts of a statement; 0: it stays whole. Places that are neighbours and masks
- * are in no register, or in one of their own. */
+/* Of its lanes in a register; 0: of a scalar, of places that are neighbours, which are in none, and
+ * of masks, which have one of their own. */
+static int register_bytes(const UOp *u)
+{
+	DType e = dtype_element(u->dtype);
+	return !has_lanes(u) || u->op == OP_RAMP || e == DT_BOOL ? 0 :
+		dtype_lanes(u->dtype) * dtype_size(e);
+}
+
+/* The lanes of the parts of a statement; 0: it stays whole. */
 static int lanes_of_parts(UOp *s)
 {
 	VEC(UOp *) todo = {0};
@@ -110,10 +118,10 @@ static int lanes_of_parts(UOp *s)
 
 	for (vec_push(&todo, s); todo.n && !whole;) {
 		UOp *u = todo.at[--todo.n];
-		DType e = dtype_element(u->dtype);
+		int bytes = register_bytes(u);
 		whole = u->op == OP_SHUFFLE || (has_lanes(u) && dtype_lanes(u->dtype) != lanes);
-		if (has_lanes(u) && u->op != OP_RAMP && e != DT_BOOL && dtype_size(e) < least)
-			least = dtype_size(e);
+		if (bytes && bytes / dtype_lanes(u->dtype) < least)
+			least = bytes / dtype_lanes(u->dtype);
 		for (uint32_t i = 0; i < u->nsrc && (u == s || u->op != OP_LET); i++)
 			if (!map_get(&seen, PKEY(u->src[i]))) {
 				map_put(&seen, PKEY(u->src[i]), u);
@@ -202,7 +210,7 @@ static UOp *statement(Widths *w, UOp *s, bool named)
 {
 	UOp *src[3] = {NULL};
 
-	map_free(&w->made);
+	table_round(&stands);
 	for (uint32_t i = 0; i < s->nsrc; i++)
 		src[i] = remade(w, s->src[i]);
 	if (s->op == OP_LET && named)
@@ -234,13 +242,25 @@ static void put_whole(Widths *w, UOp *s)
 	vec_push(&w->out, r);
 }
 
+/* Whether any value takes more than a register. */
+static bool any_wide(const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (register_bytes(all->at[i]) > target->vector)
+			return true;
+	return false;
+}
+
 UOp *kernel_widths(UOp *kernel)
 {
-	Widths w = {.kernel = kernel};
+	Widths w = {0};
 	Nodes all = walk(kernel);
-	int *parts = find_parts(kernel);
+	int *parts;
 	UOp *r = kernel;
 
+	if (!any_wide(&all))
+		return kernel;
+	parts = find_parts(kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_LET && all.at[i]->arg->i > w.lets)
 			w.lets = all.at[i]->arg->i;
@@ -254,7 +274,6 @@ UOp *kernel_widths(UOp *kernel)
 	r = node_like(kernel, w.out.n, w.out.at, kernel->arg);
 	map_free(&w.let);
 	map_free(&w.whole);
-	map_free(&w.made);
 	vec_free(&w.out);
 	return r;
 }
