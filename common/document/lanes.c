@@ -9,26 +9,31 @@
  * stored before. A value that is used in another loop than its own, or shuffled, goes through a
  * register. */
 #include "document/document.h"
-#include "index/index.h"
+#include "index/ix.h"
 #include <stdlib.h>
 
 enum { BEFORE = UINT32_MAX };
 typedef struct { uint32_t at; UOp *index; bool store; } Touch;
+/* region: the loop it goes into; 0: none; BEFORE: a scalar that stands before it. all: what it
+ * evaluates */
+typedef struct { uint32_t region; bool shuffles; Nodes all; } Statement;
 typedef struct {
 	UOp *kernel;
-	/* by statement: the loop it goes into; 0: none; BEFORE: a scalar that stands before it */
-	uint32_t *region;
+	Statement *statement;
 	Map stands;             /* LET with lanes → 1 + its statement */
 	Map kept;               /* value with lanes → the DEFINE_REG that it goes through */
 	VEC(UOp *) regs, out;
 	VEC(Touch) touched;     /* in the loop at hand */
-	Map scalar, lane;       /* what stands for nodes; lane: within the open loop */
 	UOp *range;             /* of the open loop; NULL: none is open */
 	uint32_t open;
 	size_t begin;           /* where it stands in out */
 	int axis;
 	int64_t ids;            /* of what is made here: more than any there is */
 } Loops;
+
+/* What stands for nodes of the kernel at hand; lane: within the open loop. */
+typedef struct { uint32_t round; UOp *to; } Standing;
+static ARENA TABLE(Standing) scalar, lane;
 
 static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
 
@@ -41,10 +46,12 @@ static int statement_lanes(const UOp *s)
 static Nodes evaluated(UOp *statement)
 {
 	typedef struct { UOp *u; uint32_t next; } Frame;
-	VEC(Frame) stack = {0};
-	VEC(UOp *) found = {0};
-	Map seen = {0};
+	static ARENA VEC(Frame) stack;
+	static ARENA VEC(UOp *) found;
+	static ARENA TABLE(uint32_t) seen;
 
+	table_round(&seen);
+	found.n = 0;
 	vec_push(&stack, ((Frame){statement, 0}));
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
@@ -56,21 +63,38 @@ static Nodes evaluated(UOp *statement)
 			continue;
 		}
 		src = u->src[f->next++];
-		if (!map_get(&seen, PKEY(src))) {
-			map_put(&seen, PKEY(src), src);
+		if (seen.at[src->id] != seen.round) {
+			seen.at[src->id] = seen.round;
 			vec_push(&stack, ((Frame){src, 0}));
 		}
 	}
 	Nodes r = {arena_alloc((found.n + 1) * sizeof *r.at), found.n};
 	if (found.n)
 		memcpy(r.at, found.at, found.n * sizeof *r.at);
-	vec_free(&stack);
-	vec_free(&found);
-	map_free(&seen);
 	return r;
 }
 
 /* ---- which statements share a loop */
+
+/* Where a RAMP begins: at base + k. */
+typedef struct { UOp *base; int64_t k; } Begin;
+
+static Begin ramp_begin(const UOp *ramp)
+{
+	static ARENA Map known;
+	Begin *b = map_get(&known, PKEY(ramp));
+	Sum s;
+
+	if (b)
+		return *b;
+	sum_of(&s, ramp->src[0]);
+	b = arena_alloc(sizeof *b);
+	b->k = s.k;
+	s.k = 0;
+	b->base = sum_node(&s);
+	map_put(&known, PKEY(ramp), b);
+	return *b;
+}
 
 /* Whether no lane of one place is another lane of the other: successive elements at a known
  * distance. */
@@ -83,8 +107,9 @@ static bool lanes_apart(UOp *a, UOp *b)
 		return true;
 	if (x->op != OP_RAMP || y->op != OP_RAMP || x->arg != y->arg || x->dtype != y->dtype)
 		return false;
+	Begin p = ramp_begin(x), q = ramp_begin(y);
 	step = llabs(x->arg->i);
-	return ix_is_const(ix_sub(x->src[0], y->src[0]), &by) && step < INT32_MAX &&
+	return p.base == q.base && !__builtin_sub_overflow(p.k, q.k, &by) && step < INT32_MAX &&
 		(by == 0 || by >= n * step || by <= -n * step);
 }
 
@@ -99,14 +124,21 @@ static bool clashes(const Loops *w, UOp *index, bool store)
 	return false;
 }
 
+static bool has_shuffles(const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->op == OP_SHUFFLE)
+			return true;
+	return false;
+}
+
 static bool any_clash(const Loops *w, const UOp *s, const Nodes *all)
 {
 	enum { MOST = 256 };
 	bool any = w->touched.n > MOST;
 
 	for (size_t i = 0; i < all->n && !any; i++)
-		any = all->at[i]->op == OP_SHUFFLE ||
-			(all->at[i]->op == OP_LOAD && clashes(w, all->at[i]->src[0], false));
+		any = all->at[i]->op == OP_LOAD && clashes(w, all->at[i]->src[0], false);
 	return any || (s->op == OP_STORE && clashes(w, s->src[0], true));
 }
 
@@ -140,9 +172,9 @@ static void keep_used(Loops *w, uint32_t at, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
-		uintptr_t from = (uintptr_t)map_get(&w->stands, PKEY(u));
-		if (u->op == OP_LET && has_lanes(u) && from &&
-			w->region[from - 1] != w->region[at])
+		bool named = u->op == OP_LET && has_lanes(u);
+		uintptr_t from = named ? (uintptr_t)map_get(&w->stands, PKEY(u)) : 0;
+		if (from && w->statement[from - 1].region != w->statement[at].region)
 			register_of(w, u);
 		for (uint32_t k = 0; u->op == OP_SHUFFLE && k < u->nsrc; k++)
 			if (u->src[k]->op == OP_LET)
@@ -158,11 +190,13 @@ static void find_regions(Loops *w)
 
 	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
 		UOp *s = w->kernel->src[i];
-		Nodes all = evaluated(s);
+		Statement *is = &w->statement[i];
+		Nodes all = is->all = evaluated(s);
 		int n = statement_lanes(s);
-		bool clash = any_clash(w, s, &all) || length++ > LONGEST;
+		is->shuffles = has_shuffles(&all);
+		bool clash = is->shuffles || any_clash(w, s, &all) || length++ > LONGEST;
 		if (n == 1 && lanes > 1 && s->op == OP_LET && !clash) {
-			w->region[i] = BEFORE;
+			is->region = BEFORE;
 			continue;
 		}
 		if (n != lanes || clash) {
@@ -171,7 +205,7 @@ static void find_regions(Loops *w)
 			w->touched.n = 0;
 		}
 		lanes = n;
-		w->region[i] = n > 1 ? region : 0;
+		is->region = n > 1 ? region : 0;
 		if (n > 1)
 			touch(w, i, s, &all);
 		if (s->op == OP_LET && n > 1)
@@ -190,7 +224,19 @@ static UOp *element(UOp *reg, UOp *place)
 		NODE(OP_INDEX, reg->dtype, VNIL, reg, place));
 }
 
-static Map *table_for(Loops *w, const UOp *u) { return has_lanes(u) ? &w->lane : &w->scalar; }
+static UOp *standing_for(const UOp *u)
+{
+	const Standing *s = has_lanes(u) ? &lane.at[u->id] : &scalar.at[u->id];
+	return s->round == (has_lanes(u) ? lane.round : scalar.round) ? s->to : NULL;
+}
+
+static void let_stand(const UOp *u, UOp *to)
+{
+	if (has_lanes(u))
+		lane.at[u->id] = (Standing){lane.round, to};
+	else
+		scalar.at[u->id] = (Standing){scalar.round, to};
+}
 
 /* Whether u's sources are looked at for what stands for it. */
 static bool is_whole(const UOp *u)
@@ -221,12 +267,12 @@ static UOp *kept_let(Loops *w, UOp *u)
 static UOp *ramp(Loops *w, const UOp *u, UOp *base)
 {
 	DType d = base->dtype;
-	UOp *lane = w->range;
+	UOp *at = w->range;
 
 	if (d == DT_I64)
-		return ix_add(base, ix_mul(lane, ix_const(u->arg->i)));
-	lane = NODE(OP_CAST, d, VNIL, NODE(OP_MUL, DT_I64, VNIL, lane, ix_const(u->arg->i)));
-	return NODE(OP_ADD, d, VNIL, base, lane);
+		return ix_add(base, ix_mul(at, ix_const(u->arg->i)));
+	at = NODE(OP_CAST, d, VNIL, NODE(OP_MUL, DT_I64, VNIL, at, ix_const(u->arg->i)));
+	return NODE(OP_ADD, d, VNIL, base, at);
 }
 
 /* An i64 that is cast to i32, or such a number; NULL: something else, or it does not fit. */
@@ -292,16 +338,18 @@ static UOp *in_lane(Loops *w, UOp *u, UOp *const *src)
 static void made(void *ctx, UOp *u, UOp *const *src)
 {
 	Loops *w = ctx;
-	map_put(table_for(w, u), PKEY(u), in_lane(w, u, src));
+	let_stand(u, in_lane(w, u, src));
 }
 
 /* What is whole is made without its sources. */
 static UOp *known(void *ctx, UOp *u)
 {
 	Loops *w = ctx;
-	if (is_whole(u) && !map_get(table_for(w, u), PKEY(u)))
-		made(w, u, NULL);
-	return map_get(table_for(w, u), PKEY(u));
+	UOp *to = standing_for(u);
+	if (to || !is_whole(u))
+		return to;
+	made(w, u, NULL);
+	return standing_for(u);
 }
 
 static UOp *remade(Loops *w, UOp *root)
@@ -318,7 +366,7 @@ static void close_loop(Loops *w)
 		return;
 	vec_push(&w->out, NODE(OP_ENDRANGE, DT_NONE, VNIL, w->range));
 	w->range = NULL;
-	map_free(&w->lane);
+	table_round(&lane);
 }
 
 static void open_loop(Loops *w, uint32_t region, int lanes)
@@ -375,13 +423,12 @@ static void put_shuffle(Loops *w, UOp *u)
 	}
 }
 
-static void put_shuffles(Loops *w, UOp *statement)
+static void put_shuffles(Loops *w, const Statement *s)
 {
-	Nodes all = evaluated(statement);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_SHUFFLE) {
+	for (size_t i = 0; s->shuffles && i < s->all.n; i++)
+		if (s->all.at[i]->op == OP_SHUFFLE) {
 			close_loop(w);
-			put_shuffle(w, all.at[i]);
+			put_shuffle(w, s->all.at[i]);
 		}
 }
 
@@ -391,11 +438,11 @@ static void put_let(Loops *w, UOp *let)
 
 	if (reg) {
 		put_store(w, reg, w->range, value);
-		map_put(&w->lane, PKEY(let), element(reg, w->range));
+		let_stand(let, element(reg, w->range));
 		return;
 	}
 	u = NODE(OP_LET, value->dtype, let->arg, value);
-	map_put(&w->lane, PKEY(let), u);
+	let_stand(let, u);
 	vec_push(&w->out, u);
 }
 
@@ -418,10 +465,10 @@ static void put_statement(Loops *w, uint32_t i)
 	UOp *s = w->kernel->src[i];
 	int lanes = statement_lanes(s);
 
-	put_shuffles(w, s);
+	put_shuffles(w, &w->statement[i]);
 	if (lanes == 1) {
 		UOp *r = remade(w, s);
-		if (w->region[i] == BEFORE && w->range) {
+		if (w->statement[i].region == BEFORE && w->range) {
 			put_before(w, r);
 			return;
 		}
@@ -429,7 +476,7 @@ static void put_statement(Loops *w, uint32_t i)
 		vec_push(&w->out, r);
 		return;
 	}
-	open_loop(w, w->region[i], lanes);
+	open_loop(w, w->statement[i].region, lanes);
 	if (s->op == OP_LET)
 		put_let(w, s);
 	else
@@ -470,7 +517,9 @@ UOp *lanes_as_loops(UOp *kernel)
 		return r;
 	r = kernel;
 	if (look_around(&w)) {
-		w.region = arena_alloc(kernel->nsrc * sizeof *w.region);
+		w.statement = arena_alloc(kernel->nsrc * sizeof *w.statement);
+		table_round(&scalar);
+		table_round(&lane);
 		find_regions(&w);
 		for (uint32_t i = 0; i < kernel->nsrc; i++)
 			put_statement(&w, i);
@@ -482,8 +531,6 @@ UOp *lanes_as_loops(UOp *kernel)
 	map_put(&known, PKEY(kernel), r);
 	map_free(&w.stands);
 	map_free(&w.kept);
-	map_free(&w.scalar);
-	map_free(&w.lane);
 	vec_free(&w.regs);
 	vec_free(&w.out);
 	vec_free(&w.touched);

@@ -530,13 +530,22 @@ UOp *ix_add(UOp *a, UOp *b)
 	return sum_plus(&s, 1, &t) ? sum_node(&s) : raw(OP_ADD, a, b);
 }
 
+/* u = what is returned + a number, as normal form has it. */
+static UOp *without_number(UOp *u, int64_t *k)
+{
+	*k = 0;
+	return u->op == OP_ADD && ix_is_const(u->src[1], k) ? u->src[0] : u;
+}
+
 UOp *ix_sub(UOp *a, UOp *b)
 {
 	Sum s, t;
-	int64_t y;
+	int64_t x, y;
 
 	if (ix_is_const(b, &y) && !y)
 		return a;
+	if (without_number(a, &x) == without_number(b, &y) && !__builtin_sub_overflow(x, y, &x))
+		return ix_const(x);
 	sum_of(&s, a);
 	sum_of(&t, b);
 	return sum_plus(&s, -1, &t) ? sum_node(&s) : raw(OP_ADD, a, raw(OP_MUL, b, ix_const(-1)));

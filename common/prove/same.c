@@ -87,46 +87,68 @@ static bool register_digit(const Place *p, size_t n, bool *counter)
 	return constant || *counter;
 }
 
+typedef VEC(Place) Places;
+
+/* A counter, and what is none: split at a weight, the counter would stay beside a number. */
+static bool torn_register(const Places *p)
+{
+	size_t counters = 0, constants = 0;
+	int64_t k;
+	for (size_t i = 0; i < p->n; i++) {
+		counters += p->at[i].at->op == OP_RANGE;
+		constants += ix_is_const(p->at[i].at, &k);
+	}
+	return counters && constants && counters + constants == p->n;
+}
+
 /* Whether the places in a register are told from each other by their digits, so that no iteration
  * touches what is another one's. Then all counters in a digit are one lane. */
-static bool register_by_lane(Same *s, const Accesses *all, const UOp *memory)
+static bool register_by_lane(Same *s, const Places *p)
 {
-	VEC(Place) p = {0};
 	bool ok = true, counter;
-	for (size_t i = 0; i < all->n; i++)
-		if (memory_of(&all->at[i]) == memory)
-			vec_push(&p, ((Place){
-				.at = index_open(all->at[i].index->src[1], 0, NULL)}));
-	Digits d = {.n = p.n};
-	digits_of(&d, p.at);
+	Digits d = {.n = p->n};
+	if (torn_register(p))
+		return false;
+	digits_of(&d, p->at);
 	for (size_t i = 0; i < d.leaf.n && ok; i++)
-		ok = register_digit(d.leaf.at[i], p.n, &counter);
+		ok = register_digit(d.leaf.at[i], p->n, &counter);
 	for (size_t i = 0; i < d.leaf.n && ok; i++) {
 		const Place *at = d.leaf.at[i];
-		register_digit(at, p.n, &counter);
-		for (size_t k = 1; counter && k < p.n; k++)
+		register_digit(at, p->n, &counter);
+		for (size_t k = 1; counter && k < p->n; k++)
 			join_lanes(s, at[0].at, at[k].at);
 	}
 	digits_free(&d);
-	vec_free(&p);
 	return ok;
 }
 
 /* Finds lanes, and the registers that are not told apart by them. */
 static void find_registers(Same *s, UOp *kernel)
 {
+	typedef struct { UOp *memory; Places at; } Register;
 	Accesses all = kernel_accesses(kernel);
-	Map done = {0};
+	Map known = {0};        /* memory: its place among them, from 1 */
+	VEC(Register) reg = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *m = memory_of(&all.at[i]);
-		if (m->op == OP_PARAM || map_get(&done, PKEY(m)) ||
+		if (m->op == OP_PARAM ||
 			(m->op == OP_DEFINE_LOCAL && val_is_str(m->arg->a[2], "local")))
 			continue;
-		map_put(&done, PKEY(m), m);
-		if (!register_by_lane(s, &all, m))
-			vec_push(&s->whole, m);
+		uintptr_t at = (uintptr_t)map_get(&known, PKEY(m));
+		if (!at) {
+			vec_push(&reg, ((Register){.memory = m}));
+			map_put(&known, PKEY(m), (void *)(at = reg.n));
+		}
+		vec_push(&reg.at[at - 1].at, ((Place){
+			.at = index_open(all.at[i].index->src[1], 0, NULL)}));
 	}
-	map_free(&done);
+	for (size_t i = 0; i < reg.n; i++) {
+		if (!register_by_lane(s, &reg.at[i].at))
+			vec_push(&s->whole, reg.at[i].memory);
+		vec_free(&reg.at[i].at);
+	}
+	vec_free(&reg);
+	map_free(&known);
 }
 
 static bool is_whole(const Same *s, const UOp *memory)
@@ -146,17 +168,17 @@ static bool occurs_in(UOp *counter, UOp *u)
 	return false;
 }
 
-/* Whether a loop is one of a lane: it has one of the stores in it, or touches registers by it. */
-static bool loop_of_lane(const Same *s, uint32_t from, uint32_t to)
+/* Whether a loop is one of a lane: it has one of the stores in it, or touches registers by it. The
+ * accesses, of which `next` is the first in it, are in the order of statements. */
+static bool loop_of_lane(const Same *s, uint32_t from, uint32_t to, size_t next)
 {
 	Accesses all = kernel_accesses(s->call->kernel);
 	UOp *counter = s->call->kernel->src[from];
 	for (size_t i = 0; i < s->d->n; i++)
 		if (s->a[i]->at > from && s->a[i]->at < to)
 			return true;
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i].at > from && all.at[i].at < to &&
-			memory_of(&all.at[i])->op != OP_PARAM &&
+	for (size_t i = next; i < all.n && all.at[i].at < to; i++)
+		if (memory_of(&all.at[i])->op != OP_PARAM &&
 			!is_whole(s, memory_of(&all.at[i])) &&
 			occurs_in(counter, all.at[i].index->src[1]))
 			return true;
@@ -166,16 +188,21 @@ static bool loop_of_lane(const Same *s, uint32_t from, uint32_t to)
 /* A RANGE may stand in several loops, of which some are those of a lane. */
 static void find_own_loops(Same *s)
 {
+	typedef struct { uint32_t at; size_t next; } Loop;
 	const UOp *k = s->call->kernel;
-	VEC(uint32_t) open = {0};
+	Accesses all = kernel_accesses(s->call->kernel);
+	VEC(Loop) open = {0};
+	size_t next = 0;
 	for (uint32_t i = 0; !s->d->schedule && i < k->nsrc; i++) {
+		while (next < all.n && all.at[next].at <= i)
+			next++;
 		if (k->src[i]->op == OP_RANGE)
-			vec_push(&open, i);
+			vec_push(&open, ((Loop){i, next}));
 		if (k->src[i]->op != OP_ENDRANGE)
 			continue;
-		uint32_t from = open.at[--open.n];
-		if (!loop_of_lane(s, from, i))
-			vec_push(&s->own, from);
+		Loop loop = open.at[--open.n];
+		if (!loop_of_lane(s, loop.at, i, loop.next))
+			vec_push(&s->own, loop.at);
 	}
 	vec_free(&open);
 }
@@ -642,7 +669,10 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 		ok = take_digit(&s, d->leaf.at[i]);
 	find_own_loops(&s);
 	bool sure = ok && !s.whole.n && !numbers_may_differ(&s);
-	ok = (ok && compare_all(&s)) || (stores && !sure && clamped(&s) && tiles_agree(c));
+	/* registers that are not told apart make it likely that values cannot be compared */
+	bool first = ok && !s.whole.n && compare_all(&s);
+	ok = first || (stores && !sure && clamped(&s) && tiles_agree(c)) ||
+		(ok && s.whole.n && compare_all(&s));
 	vec_free(&s.lanes);
 	vec_free(&s.whole);
 	vec_free(&s.shared);
