@@ -486,7 +486,7 @@ static void put_statement(Loops *w, uint32_t i)
 /* An axis that no range has, and a number that nothing else has; whether there are lanes at all. */
 static bool look_around(Loops *w)
 {
-	Nodes all = walk(w->kernel);
+	Nodes all = walk_kept(w->kernel);
 	uint64_t used = 0;
 	bool any = false;
 

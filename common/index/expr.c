@@ -225,8 +225,11 @@ bool sum_split(const Sum *s, UOp *atom, Sum *c, Sum *rest)
 	sum_const(c, 0);
 	sum_const(rest, s->k);
 	for (int i = 0; i < s->n; i++) {
-		UOp *m = mono_div(s->t[i].m, atom);
-		if (!sum_term(m ? c : rest, s->t[i].c, m ? m : s->t[i].m))
+		Term t = s->t[i];
+		UOp *m = mono_without(t.m, atom);
+		if (!m)
+			rest->t[rest->n++] = t;
+		else if (!sum_term(c, t.c, m))
 			return false;
 	}
 	return true;

@@ -89,26 +89,46 @@ static bool register_digit(const Place *p, size_t n, bool *counter)
 
 typedef VEC(Place) Places;
 
-/* A counter, and what is none: split at a weight, the counter would stay beside a number. */
-static bool torn_register(const Places *p)
+/* Most registers are touched at counter + number alone, or at numbers: 1 when these places are told
+ * from each other as below, 0 when they are not, -1 for other places. A counter beside what is a
+ * number elsewhere is no digit; else the weight is what all numbers are multiples of. */
+static int simple_register(const Places *p)
 {
-	size_t counters = 0, constants = 0;
-	int64_t k;
+	size_t counters = 0;
+	int64_t k, step = 0, most = 0;
 	for (size_t i = 0; i < p->n; i++) {
-		counters += p->at[i].at->op == OP_RANGE;
-		constants += ix_is_const(p->at[i].at, &k);
+		UOp *u = p->at[i].at;
+		if (ix_is_const(u, &k))
+			continue;
+		k = 0;
+		u = u->op == OP_ADD && ix_is_const(u->src[1], &k) ? u->src[0] : u;
+		int64_t size = u->op == OP_RANGE ? range_size(u) : 0;
+		if (!size || k < 0)
+			return -1;
+		counters++;
+		step = gcd(k, step);
+		most = size > most ? size : most;
 	}
-	return counters && constants && counters + constants == p->n;
+	return !counters || (counters == p->n && (!step || most <= step));
+}
+
+static UOp *counter_at(const Places *p, size_t i)
+{
+	UOp *u = p->at[i].at;
+	return u->op == OP_ADD ? u->src[0] : u;
 }
 
 /* Whether the places in a register are told from each other by their digits, so that no iteration
  * touches what is another one's. Then all counters in a digit are one lane. */
 static bool register_by_lane(Same *s, const Places *p)
 {
+	int simple = simple_register(p);
 	bool ok = true, counter;
 	Digits d = {.n = p->n};
-	if (torn_register(p))
-		return false;
+	for (size_t i = 1; simple == 1 && i < p->n && counter_at(p, 0)->op == OP_RANGE; i++)
+		join_lanes(s, counter_at(p, 0), counter_at(p, i));
+	if (simple >= 0)
+		return simple;
 	digits_of(&d, p->at);
 	for (size_t i = 0; i < d.leaf.n && ok; i++)
 		ok = register_digit(d.leaf.at[i], p->n, &counter);
