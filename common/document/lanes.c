@@ -13,7 +13,9 @@
 #include <stdlib.h>
 
 enum { BEFORE = UINT32_MAX };
-typedef struct { uint32_t at; UOp *index; bool store; } Touch;
+/* Where a RAMP begins: at base + k. */
+typedef struct { UOp *base; int64_t k; } Begin;
+typedef struct { uint32_t at; UOp *index; Begin begin; bool store; } Touch;
 /* region: the loop it goes into; 0: none; BEFORE: a scalar that stands before it. all: what it
  * evaluates */
 typedef struct { uint32_t region; bool shuffles; Nodes all; } Statement;
@@ -76,16 +78,17 @@ static Nodes evaluated(UOp *statement)
 
 /* ---- which statements share a loop */
 
-/* Where a RAMP begins: at base + k. */
-typedef struct { UOp *base; int64_t k; } Begin;
-
-static Begin ramp_begin(const UOp *ramp)
+/* The place of an INDEX with lanes; no base: it is no RAMP. */
+static Begin ramp_begin(const UOp *index)
 {
 	static ARENA Map known;
-	Begin *b = map_get(&known, PKEY(ramp));
+	const UOp *ramp = index->nsrc > 1 ? index->src[1] : NULL;
+	Begin *b;
 	Sum s;
 
-	if (b)
+	if (!ramp || ramp->op != OP_RAMP)
+		return (Begin){NULL, 0};
+	if ((b = map_get(&known, PKEY(ramp))))
 		return *b;
 	sum_of(&s, ramp->src[0]);
 	b = arena_alloc(sizeof *b);
@@ -98,27 +101,36 @@ static Begin ramp_begin(const UOp *ramp)
 
 /* Whether no lane of one place is another lane of the other: successive elements at a known
  * distance. */
-static bool lanes_apart(UOp *a, UOp *b)
+static bool lanes_apart(const Touch *a, const Touch *b)
 {
-	int64_t by, step, n = dtype_lanes(a->dtype);
-	UOp *x = a->src[1], *y = b->src[1];
+	int64_t by, step, n = dtype_lanes(a->index->dtype);
+	const UOp *x, *y;
 
-	if (a == b)
+	if (a->index == b->index)
 		return true;
-	if (x->op != OP_RAMP || y->op != OP_RAMP || x->arg != y->arg || x->dtype != y->dtype)
+	if (!a->begin.base || a->begin.base != b->begin.base)
 		return false;
-	Begin p = ramp_begin(x), q = ramp_begin(y);
+	x = a->index->src[1];
+	y = b->index->src[1];
+	if (x->arg != y->arg || x->dtype != y->dtype)
+		return false;
 	step = llabs(x->arg->i);
-	return p.base == q.base && !__builtin_sub_overflow(p.k, q.k, &by) && step < INT32_MAX &&
+	return !__builtin_sub_overflow(a->begin.k, b->begin.k, &by) && step < INT32_MAX &&
 		(by == 0 || by >= n * step || by <= -n * step);
+}
+
+static Touch touch_of(uint32_t at, UOp *index, bool store)
+{
+	return (Touch){at, index, ramp_begin(index), store};
 }
 
 static bool clashes(const Loops *w, UOp *index, bool store)
 {
+	Touch is = touch_of(0, index, store);
 	for (size_t i = 0; i < w->touched.n; i++) {
 		const Touch *t = &w->touched.at[i];
 		if (t->index->src[0] == index->src[0] && (t->store || store) &&
-			(t->index->dtype != index->dtype || !lanes_apart(t->index, index)))
+			(t->index->dtype != index->dtype || !lanes_apart(t, &is)))
 			return true;
 	}
 	return false;
@@ -146,9 +158,9 @@ static void touch(Loops *w, uint32_t at, const UOp *s, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i]->op == OP_LOAD)
-			vec_push(&w->touched, ((Touch){at, all->at[i]->src[0], false}));
+			vec_push(&w->touched, touch_of(at, all->at[i]->src[0], false));
 	if (s->op == OP_STORE)
-		vec_push(&w->touched, ((Touch){at, s->src[0], true}));
+		vec_push(&w->touched, touch_of(at, s->src[0], true));
 }
 
 static UOp *new_register(Loops *w, UOp *value)
@@ -507,6 +519,23 @@ static bool look_around(Loops *w)
 	return any;
 }
 
+/* What has no lanes in it stands for itself. */
+static void begin_standing(UOp *kernel)
+{
+	Nodes all = walk_kept(kernel);
+
+	table_round(&scalar);
+	table_round(&lane);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		bool plain = !has_lanes(u);
+		for (uint32_t k = 0; plain && k < u->nsrc; k++)
+			plain = standing_for(u->src[k]);
+		if (plain)
+			let_stand(u, u);
+	}
+}
+
 UOp *lanes_as_loops(UOp *kernel)
 {
 	static ARENA Map known;
@@ -518,8 +547,7 @@ UOp *lanes_as_loops(UOp *kernel)
 	r = kernel;
 	if (look_around(&w)) {
 		w.statement = arena_alloc(kernel->nsrc * sizeof *w.statement);
-		table_round(&scalar);
-		table_round(&lane);
+		begin_standing(kernel);
 		find_regions(&w);
 		for (uint32_t i = 0; i < kernel->nsrc; i++)
 			put_statement(&w, i);

@@ -551,8 +551,8 @@ static bool put_equal(Known *k, Sum *s)
 	for (int var = 1; var >= 0; var--)
 		for (size_t i = 0; i < k->equal.n; i++) {
 			const Equal *e = &k->equal.at[i];
-			any |= (e->u->op == OP_VAR) == var && sum_split(s, e->u, &c, &rest) &&
-				(c.n || c.k) && put(s, &c, &e->to, &rest);
+			any |= (e->u->op == OP_VAR) == var && has_atom(s, e->u) &&
+				sum_split(s, e->u, &c, &rest) && put(s, &c, &e->to, &rest);
 		}
 	return any;
 }
