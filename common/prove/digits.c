@@ -141,6 +141,8 @@ static UOp *leaf(Digits *d, const Spots *s)
 	UOp *digit = shared_digit(p, s->n);
 	vec_push(&d->leaf, p);
 	if (digit) {
+		for (size_t i = 0; i < s->n; i++)
+			p[i].at = digit;
 		know(d, digit);
 		know_mover(d, p);
 	}

@@ -35,6 +35,7 @@ typedef struct {
 	VEC(UOp *) whole;       /* registers whose elements are not told apart */
 	VEC(UOp *) around;      /* counters of loops around the stores */
 	VEC(uint32_t) own;      /* loops that have counters of their own, by statement */
+	VEC(UOp *) given;       /* conditions that are true wherever one of the stores is */
 	bool apart;             /* the items may be of two work groups */
 	uint64_t more;          /* how much greater the constant is in world 0, when solving */
 } Same;
@@ -495,6 +496,73 @@ static void decide_lane(const Same *s, Numbers *n, const Shared *solve)
 	number_decide(n, &x);
 }
 
+/* ---- conditions of the stores */
+
+/* Whether all that is computed in the loop of a counter is of the iteration at hand: it is the only
+ * loop of that counter, and no register outlives an iteration. */
+static bool alone_in_loop(const Same *s, const UOp *counter)
+{
+	const UOp *k = s->call->kernel;
+	Accesses all = kernel_accesses(s->call->kernel);
+	Map defined = {0};
+	uint32_t from = 0, to = 0;
+	int loops = 0;
+	bool alone = true;
+	for (uint32_t i = 0; i < k->nsrc; i++) {
+		bool begins = k->src[i] == counter;
+		bool ends = k->src[i]->op == OP_ENDRANGE && k->src[i]->src[0] == counter;
+		from = begins ? i : from;
+		to = ends ? i : to;
+		loops += begins;
+	}
+	for (uint32_t i = from; i < to; i++)
+		if (k->src[i]->op == OP_DEFINE_REG || k->src[i]->op == OP_DEFINE_LOCAL)
+			map_put(&defined, PKEY(k->src[i]), k->src[i]);
+	for (size_t i = 0; i < all.n && alone; i++)
+		alone = all.at[i].at < from || all.at[i].at > to ||
+			memory_of(&all.at[i])->op == OP_PARAM ||
+			map_get(&defined, PKEY(memory_of(&all.at[i])));
+	map_free(&defined);
+	return alone && loops == 1;
+}
+
+/* Whether a condition that is true where a value is stored was true wherever it was asked on the
+ * way to that value. */
+static bool stays_true(const Same *s, UOp *cond)
+{
+	Nodes all = walk(cond);
+	bool still = moves_plainly(cond);
+	for (size_t i = 0; i < all.n && still; i++)
+		if (all.at[i]->op == OP_RANGE)
+			still = alone_in_loop(s, all.at[i]);
+	return still;
+}
+
+/* Items that touch one place do store there, so the conditions of the stores are true in both. */
+static void find_given(Same *s)
+{
+	const Place *p = s->d->leaf.n ? s->d->leaf.at[0] : NULL;
+	for (size_t c = 0; p && !s->d->schedule && c < p[0].n; c++) {
+		bool all = true;
+		for (size_t i = 1; i < s->d->n && all; i++) {
+			all = p[i].cond == p[0].cond;
+			for (size_t k = 0; k < p[i].n && !all; k++)
+				all = p[i].cond[k] == p[0].cond[c];
+		}
+		if (all && stays_true(s, p[0].cond[c]))
+			vec_push(&s->given, p[0].cond[c]);
+	}
+}
+
+static void set_given(const Same *s, Numbers *n)
+{
+	for (size_t i = 0; i < s->given.n; i++)
+		for (UOp *u = s->given.at[i]; u; u = u->op == OP_LET ? u->src[0] : NULL)
+			number_true(n, u);
+}
+
+/* ---- the comparison */
+
 static bool compare(Same *s, const Shared *solve, bool step)
 {
 	Numbers *n = numbers_new(s->call, s->apart, false);
@@ -503,6 +571,7 @@ static bool compare(Same *s, const Shared *solve, bool step)
 	for (size_t i = 0; i < s->own.n; i++)
 		number_own(n, s->own.at[i]);
 	set_unknowns(n, s, solve, step);
+	set_given(s, n);
 	if (step)
 		decide_step(s, n);
 	else if (solve)
@@ -638,6 +707,7 @@ static bool clamped(Same *s)
 			if (!number_is_set(n, w, s->around.at[i]))
 				number_set(n, w, s->around.at[i],
 					number_mix(s->around.at[i]->id, 20 + w));
+	set_given(s, n);
 	ok = ok && one && numbers_run(n);
 	for (size_t i = 0; i < s->d->n && ok; i++)
 		ok = numbers_stored(n, 0, s->a[i]) == numbers_stored(n, 1, s->a[i]);
@@ -688,6 +758,7 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	for (size_t i = 0; i < d->leaf.n && ok; i++)
 		ok = take_digit(&s, d->leaf.at[i]);
 	find_own_loops(&s);
+	find_given(&s);
 	bool sure = ok && !s.whole.n && !numbers_may_differ(&s);
 	/* registers that are not told apart make it likely that values cannot be compared */
 	bool first = ok && !s.whole.n && compare_all(&s);
@@ -699,5 +770,6 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	vec_free(&s.sums);
 	vec_free(&s.around);
 	vec_free(&s.own);
+	vec_free(&s.given);
 	return ok;
 }
