@@ -5,8 +5,8 @@
  *                                         LET v1 f32x16 = LOAD x[RAMP e+16 1]
  *
  * What is shuffled stays whole, and so does a statement in which one of the values fits: the
- * others are as many registers as they need. Statements that LETs connect have equal parts, or
- * stay whole together. */
+ * others are as many registers as they need. Statements that LETs connect, or lanes of a
+ * DEFINE_REG, have equal parts, or stay whole together. */
 #include "index/index.h"
 #include "lower/lower.h"
 #include "target/target.h"
@@ -141,6 +141,7 @@ typedef struct {
 	uint32_t *parent;       /* by statement: another one of its group, or itself */
 	int *lanes;             /* of its parts; in the end those of its group */
 	Map stands;             /* LET → 1 + its statement */
+	Map touches;            /* DEFINE_REG, lanes → 1 + the first statement that has those */
 } Groups;
 
 static uint32_t group_of(Groups *g, uint32_t i)
@@ -160,7 +161,18 @@ static void join(Groups *g, uint32_t a, uint32_t b)
 	g->lanes[a] = !x || !y ? 0 : x > y ? x : y;
 }
 
-static void join_lets(Groups *g, UOp *s, uint32_t at)
+static void join_register(Groups *g, const UOp *index, uint32_t at)
+{
+	uint64_t key = hash_mix(PKEY(index->src[0]), dtype_lanes(index->dtype));
+	uintptr_t first = (uintptr_t)map_get(&g->touches, key);
+
+	if (first)
+		join(g, at, (uint32_t)first - 1);
+	else
+		map_put(&g->touches, key, (void *)(uintptr_t)(at + 1));
+}
+
+static void join_named(Groups *g, UOp *s, uint32_t at)
 {
 	VEC(UOp *) todo = {0};
 	Map seen = {0};
@@ -171,6 +183,8 @@ static void join_lets(Groups *g, UOp *s, uint32_t at)
 			(uintptr_t)map_get(&g->stands, PKEY(u)) : 0;
 		if (let && has_lanes(u))
 			join(g, at, (uint32_t)let - 1);
+		if (u->op == OP_INDEX && has_lanes(u) && u->src[0]->op == OP_DEFINE_REG)
+			join_register(g, u, at);
 		for (uint32_t i = 0; i < u->nsrc && (u == s || u->op != OP_LET); i++)
 			if (!map_get(&seen, PKEY(u->src[i]))) {
 				map_put(&seen, PKEY(u->src[i]), u);
@@ -185,7 +199,7 @@ static void join_lets(Groups *g, UOp *s, uint32_t at)
 static int *find_parts(UOp *kernel)
 {
 	Groups g = {arena_alloc(kernel->nsrc * sizeof *g.parent),
-		arena_alloc(kernel->nsrc * sizeof *g.lanes), {0}};
+		arena_alloc(kernel->nsrc * sizeof *g.lanes), {0}, {0}};
 	int *lanes = arena_alloc(kernel->nsrc * sizeof *lanes);
 
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
@@ -196,11 +210,12 @@ static int *find_parts(UOp *kernel)
 		if (s->op == OP_LET)
 			map_put(&g.stands, PKEY(s), (void *)(uintptr_t)(i + 1));
 		if (s->op != OP_RANGE && s->op != OP_ENDRANGE && s->op != OP_ENDIF)
-			join_lets(&g, s, i);
+			join_named(&g, s, i);
 	}
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		lanes[i] = g.lanes[group_of(&g, i)];
 	map_free(&g.stands);
+	map_free(&g.touches);
 	return lanes;
 }
 
