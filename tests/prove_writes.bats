@@ -562,3 +562,7 @@ without_gates() {
 	tiled lay 'split 3 16; order 1 3.0 3.1 2; tile 3.1 2 1; chunk 3.1 3; grid 4' \
 		'input x f32[1, 5, 17, 31]\ninput w f32[11, 5, 3, 3]\noutput y = conv2d(x, w, padding=1)'
 }
+
+@test "prove: what lower writes of programs of any size" {
+	python3 "$TESTS/prove_sizes.py" "$BIN" 1 40 clang llvm opencl
+}
