@@ -9,15 +9,19 @@
  * stored before. A value that is used in another loop than its own, or shuffled, goes through a
  * register; one that is shuffled several times only before the first and after the last. */
 #include "document/document.h"
-#include "index/index.h"
+#include "index/ix.h"
 #include <stdlib.h>
 
 enum { BEFORE = UINT32_MAX };
-typedef struct { uint32_t at; UOp *index; bool store; } Touch;
+/* Where a RAMP begins: at base + k. */
+typedef struct { UOp *base; int64_t k; } Begin;
+typedef struct { uint32_t at; UOp *index; Begin begin; bool store; } Touch;
+/* region: the loop it goes into; 0: none; BEFORE: a scalar that stands before it. all: what it
+ * evaluates */
+typedef struct { uint32_t region; bool shuffles; Nodes all; } Statement;
 typedef struct {
 	UOp *kernel;
-	/* by statement: the loop it goes into; 0: none; BEFORE: a scalar that stands before it */
-	uint32_t *region;
+	Statement *statement;
 	Map stands;             /* LET with lanes → 1 + its statement */
 	Map kept;               /* value with lanes → the DEFINE_REG that it goes through */
 	Map whole;              /* LETs of shuffled LETs that not only other shuffles name */
@@ -28,9 +32,9 @@ typedef struct {
 	size_t begin;           /* where it stands in out */
 	int axis;
 	int64_t ids;            /* of what is made here: more than any there is */
-	bool shuffles;          /* whether there are any */
 } Loops;
-/* What stands for nodes; lane: within the open loop. */
+
+/* What stands for nodes of the kernel at hand; lane: within the open loop. */
 static ARENA Stands scalar, lane;
 
 static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
@@ -48,8 +52,8 @@ static Nodes evaluated(UOp *statement)
 	static ARENA VEC(UOp *) found;
 	static ARENA TABLE(uint32_t) seen;
 
-	found.n = 0;
 	table_round(&seen);
+	found.n = 0;
 	vec_push(&stack, ((Frame){statement, 0}));
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
@@ -74,40 +78,69 @@ static Nodes evaluated(UOp *statement)
 
 /* ---- which statements share a loop */
 
-/* a - b, where that is a number. */
-static bool distance(UOp *a, UOp *b, int64_t *by)
+/* The place of an INDEX with lanes; no base: it is no RAMP. */
+static Begin ramp_begin(const UOp *index)
 {
-	int64_t i, j;
+	static ARENA Map known;
+	const UOp *ramp = index->nsrc > 1 ? index->src[1] : NULL;
+	Begin *b;
+	Sum s;
 
-	if (ix_is_const(a, &i) && ix_is_const(b, &j))
-		return !__builtin_sub_overflow(i, j, by);
-	return ix_is_const(ix_sub(a, b), by);
+	if (!ramp || ramp->op != OP_RAMP)
+		return (Begin){NULL, 0};
+	if ((b = map_get(&known, PKEY(ramp))))
+		return *b;
+	sum_of(&s, ramp->src[0]);
+	b = arena_alloc(sizeof *b);
+	b->k = s.k;
+	s.k = 0;
+	b->base = sum_node(&s);
+	map_put(&known, PKEY(ramp), b);
+	return *b;
 }
 
 /* Whether no lane of one place is another lane of the other: successive elements at a known
  * distance. */
-static bool lanes_apart(UOp *a, UOp *b)
+static bool lanes_apart(const Touch *a, const Touch *b)
 {
-	int64_t by, step, n = dtype_lanes(a->dtype);
-	UOp *x = a->src[1], *y = b->src[1];
+	int64_t by, step, n = dtype_lanes(a->index->dtype);
+	const UOp *x, *y;
 
-	if (a == b)
+	if (a->index == b->index)
 		return true;
-	if (x->op != OP_RAMP || y->op != OP_RAMP || x->arg != y->arg || x->dtype != y->dtype)
+	if (!a->begin.base || a->begin.base != b->begin.base)
+		return false;
+	x = a->index->src[1];
+	y = b->index->src[1];
+	if (x->arg != y->arg || x->dtype != y->dtype)
 		return false;
 	step = llabs(x->arg->i);
-	return distance(x->src[0], y->src[0], &by) && step < INT32_MAX &&
+	return !__builtin_sub_overflow(a->begin.k, b->begin.k, &by) && step < INT32_MAX &&
 		(by == 0 || by >= n * step || by <= -n * step);
+}
+
+static Touch touch_of(uint32_t at, UOp *index, bool store)
+{
+	return (Touch){at, index, ramp_begin(index), store};
 }
 
 static bool clashes(const Loops *w, UOp *index, bool store)
 {
+	Touch is = touch_of(0, index, store);
 	for (size_t i = 0; i < w->touched.n; i++) {
 		const Touch *t = &w->touched.at[i];
 		if (t->index->src[0] == index->src[0] && (t->store || store) &&
-			(t->index->dtype != index->dtype || !lanes_apart(t->index, index)))
+			(t->index->dtype != index->dtype || !lanes_apart(t, &is)))
 			return true;
 	}
+	return false;
+}
+
+static bool has_shuffles(const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->op == OP_SHUFFLE)
+			return true;
 	return false;
 }
 
@@ -117,8 +150,7 @@ static bool any_clash(const Loops *w, const UOp *s, const Nodes *all)
 	bool any = w->touched.n > MOST;
 
 	for (size_t i = 0; i < all->n && !any; i++)
-		any = all->at[i]->op == OP_SHUFFLE ||
-			(all->at[i]->op == OP_LOAD && clashes(w, all->at[i]->src[0], false));
+		any = all->at[i]->op == OP_LOAD && clashes(w, all->at[i]->src[0], false);
 	return any || (s->op == OP_STORE && clashes(w, s->src[0], true));
 }
 
@@ -126,9 +158,9 @@ static void touch(Loops *w, uint32_t at, const UOp *s, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i]->op == OP_LOAD)
-			vec_push(&w->touched, ((Touch){at, all->at[i]->src[0], false}));
+			vec_push(&w->touched, touch_of(at, all->at[i]->src[0], false));
 	if (s->op == OP_STORE)
-		vec_push(&w->touched, ((Touch){at, s->src[0], true}));
+		vec_push(&w->touched, touch_of(at, s->src[0], true));
 }
 
 static UOp *new_register(Loops *w, UOp *value)
@@ -168,8 +200,8 @@ static void keep_source(Loops *w, uint32_t at, const UOp *user, UOp *u)
 
 	if (u->op != OP_LET || !has_lanes(u))
 		return;
-	if (user->op == OP_SHUFFLE ? !is_shuffled(u) :
-				     from && w->region[from - 1] != w->region[at])
+	bool elsewhere = from && w->statement[from - 1].region != w->statement[at].region;
+	if (user->op == OP_SHUFFLE ? !is_shuffled(u) : elsewhere)
 		register_of(w, u);
 }
 
@@ -183,13 +215,16 @@ static void keep_used(Loops *w, uint32_t at, const Nodes *all)
 	}
 }
 
+/* What each statement evaluates, and the shuffled LETs that not only shuffles name. */
 static void find_whole(Loops *w)
 {
-	for (uint32_t i = 0; w->shuffles && i < w->kernel->nsrc; i++) {
+	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
 		UOp *s = w->kernel->src[i];
-		Nodes all = evaluated(s);
-		for (size_t n = 0; n <= all.n; n++) {
-			UOp *u = n < all.n ? all.at[n] : s;
+		Statement *is = &w->statement[i];
+		is->all = evaluated(s);
+		is->shuffles = has_shuffles(&is->all);
+		for (size_t n = 0; n <= is->all.n; n++) {
+			UOp *u = n < is->all.n ? is->all.at[n] : s;
 			bool names = u->op != OP_SHUFFLE && (u == s || u->op != OP_LET);
 			for (uint32_t k = 0; names && k < u->nsrc; k++)
 				if (is_shuffled(u->src[k]))
@@ -206,15 +241,16 @@ static void find_regions(Loops *w)
 
 	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
 		UOp *s = w->kernel->src[i];
-		Nodes all = evaluated(s);
+		Statement *is = &w->statement[i];
+		Nodes all = is->all;
 		int n = statement_lanes(s);
 		if (passed_over(w, s)) {
 			keep_used(w, i, &all);
 			continue;
 		}
-		bool clash = any_clash(w, s, &all) || length++ > LONGEST;
+		bool clash = is->shuffles || any_clash(w, s, &all) || length++ > LONGEST;
 		if (n == 1 && lanes > 1 && s->op == OP_LET && !clash) {
-			w->region[i] = BEFORE;
+			is->region = BEFORE;
 			continue;
 		}
 		if (n != lanes || clash) {
@@ -223,7 +259,7 @@ static void find_regions(Loops *w)
 			w->touched.n = 0;
 		}
 		lanes = n;
-		w->region[i] = n > 1 ? region : 0;
+		is->region = n > 1 ? region : 0;
 		if (n > 1)
 			touch(w, i, s, &all);
 		if (s->op == OP_LET && n > 1)
@@ -243,6 +279,8 @@ static UOp *element(UOp *reg, UOp *place)
 }
 
 static Stands *table_for(const UOp *u) { return has_lanes(u) ? &lane : &scalar; }
+static UOp *standing_for(const UOp *u) { return stands_for(table_for(u), u); }
+static void let_stand(const UOp *u, UOp *to) { stands_put(table_for(u), u, to); }
 
 /* Whether u's sources are looked at for what stands for it. */
 static bool is_whole(const UOp *u)
@@ -282,12 +320,12 @@ static UOp *kept_let(Loops *w, UOp *u)
 static UOp *ramp(Loops *w, const UOp *u, UOp *base)
 {
 	DType d = base->dtype;
-	UOp *lane = w->range;
+	UOp *at = w->range;
 
 	if (d == DT_I64)
-		return ix_add(base, ix_mul(lane, ix_const(u->arg->i)));
-	lane = NODE(OP_CAST, d, VNIL, NODE(OP_MUL, DT_I64, VNIL, lane, ix_const(u->arg->i)));
-	return NODE(OP_ADD, d, VNIL, base, lane);
+		return ix_add(base, ix_mul(at, ix_const(u->arg->i)));
+	at = NODE(OP_CAST, d, VNIL, NODE(OP_MUL, DT_I64, VNIL, at, ix_const(u->arg->i)));
+	return NODE(OP_ADD, d, VNIL, base, at);
 }
 
 /* An i64 that is cast to i32, or such a number; NULL: something else, or it does not fit. */
@@ -352,15 +390,19 @@ static UOp *in_lane(Loops *w, UOp *u, UOp *const *src)
 
 static void made(void *ctx, UOp *u, UOp *const *src)
 {
-	stands_put(table_for(u), u, in_lane(ctx, u, src));
+	Loops *w = ctx;
+	let_stand(u, in_lane(w, u, src));
 }
 
 /* What is whole is made without its sources. */
 static UOp *known(void *ctx, UOp *u)
 {
-	if (is_whole(u) && !stands_for(table_for(u), u))
-		made(ctx, u, NULL);
-	return stands_for(table_for(u), u);
+	Loops *w = ctx;
+	UOp *to = standing_for(u);
+	if (to || !is_whole(u))
+		return to;
+	made(w, u, NULL);
+	return standing_for(u);
 }
 
 static UOp *remade(Loops *w, UOp *root)
@@ -423,13 +465,12 @@ static void put_shuffle(Loops *w, UOp *u)
 		put_store(w, register_of(w, u), ix_const(i), shuffled_lane(w, u, i));
 }
 
-static void put_shuffles(Loops *w, UOp *statement)
+static void put_shuffles(Loops *w, const Statement *s)
 {
-	Nodes all = evaluated(statement);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_SHUFFLE) {
+	for (size_t i = 0; s->shuffles && i < s->all.n; i++)
+		if (s->all.at[i]->op == OP_SHUFFLE) {
 			close_loop(w);
-			put_shuffle(w, all.at[i]);
+			put_shuffle(w, s->all.at[i]);
 		}
 }
 
@@ -439,11 +480,11 @@ static void put_let(Loops *w, UOp *let)
 
 	if (reg) {
 		put_store(w, reg, w->range, value);
-		stands_put(&lane, let, element(reg, w->range));
+		let_stand(let, element(reg, w->range));
 		return;
 	}
 	u = NODE(OP_LET, value->dtype, let->arg, value);
-	stands_put(&lane, let, u);
+	let_stand(let, u);
 	vec_push(&w->out, u);
 }
 
@@ -468,11 +509,10 @@ static void put_statement(Loops *w, uint32_t i)
 
 	if (passed_over(w, s))
 		return;
-	if (w->shuffles)
-		put_shuffles(w, s);
+	put_shuffles(w, &w->statement[i]);
 	if (lanes == 1) {
 		UOp *r = remade(w, s);
-		if (w->region[i] == BEFORE && w->range) {
+		if (w->statement[i].region == BEFORE && w->range) {
 			put_before(w, r);
 			return;
 		}
@@ -480,7 +520,7 @@ static void put_statement(Loops *w, uint32_t i)
 		vec_push(&w->out, r);
 		return;
 	}
-	open_loop(w, w->region[i], lanes);
+	open_loop(w, w->statement[i].region, lanes);
 	if (s->op == OP_LET)
 		put_let(w, s);
 	else
@@ -490,7 +530,7 @@ static void put_statement(Loops *w, uint32_t i)
 /* An axis that no range has, and a number that nothing else has; whether there are lanes at all. */
 static bool look_around(Loops *w)
 {
-	Nodes all = walk(w->kernel);
+	Nodes all = walk_kept(w->kernel);
 	uint64_t used = 0;
 	bool any = false;
 
@@ -499,7 +539,6 @@ static bool look_around(Loops *w)
 		const Val *id = u->op == OP_LET ? u->arg :
 			u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL ? u->arg->a[0] : NULL;
 		any |= has_lanes(u);
-		w->shuffles |= u->op == OP_SHUFFLE;
 		if (u->op == OP_RANGE)
 			used |= 1ull << range_axis(u);
 		if (id && id->i > w->ids && id->i < INT64_MAX / 2)
@@ -512,6 +551,23 @@ static bool look_around(Loops *w)
 	return any;
 }
 
+/* What has no lanes in it stands for itself. */
+static void begin_standing(UOp *kernel)
+{
+	Nodes all = walk_kept(kernel);
+
+	table_round(&scalar);
+	table_round(&lane);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		bool plain = !has_lanes(u);
+		for (uint32_t k = 0; plain && k < u->nsrc; k++)
+			plain = standing_for(u->src[k]);
+		if (plain)
+			let_stand(u, u);
+	}
+}
+
 UOp *lanes_as_loops(UOp *kernel)
 {
 	static ARENA Map known;
@@ -522,9 +578,8 @@ UOp *lanes_as_loops(UOp *kernel)
 		return r;
 	r = kernel;
 	if (look_around(&w)) {
-		table_round(&scalar);
-		table_round(&lane);
-		w.region = arena_alloc(kernel->nsrc * sizeof *w.region);
+		w.statement = arena_alloc(kernel->nsrc * sizeof *w.statement);
+		begin_standing(kernel);
 		find_whole(&w);
 		find_regions(&w);
 		for (uint32_t i = 0; i < kernel->nsrc; i++)

@@ -58,7 +58,9 @@ uint32_t node_limit(void);
 /* A side table, at[id]: declared ARENA it is kept between uses; on the stack it belongs to one pass
  * (table_free). table_fit makes it large enough for all nodes there are; new entries are zero. */
 #define TABLE(T) struct { T *at; size_t cap; uint32_t round; }
-#define table_fit(t) table_grow((void **)&(t)->at, &(t)->cap, sizeof *(t)->at)
+#define table_fit(t) \
+	((t)->cap < node_limit() ? \
+		table_grow((void **)&(t)->at, &(t)->cap, sizeof *(t)->at) : (void)0)
 /* The same, and increments round, which is never 0: entries that hold a round's number are valid
  * only in that round, so nothing is cleared between uses. */
 #define table_round(t) \

@@ -48,7 +48,7 @@ struct Dialect {
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
 	bool on_cpu;                    /* has a NAME_call for run */
-	bool lanes;                     /* takes values with lanes */
+	bool lanes;                     /* has values with lanes: GNU C's vectors, here */
 	const char *runtime;            /* PROGRAM's runtime, or NULL */
 };
 
