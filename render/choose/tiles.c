@@ -215,8 +215,43 @@ static int64_t longest_loop(const Tiling *t)
 	return best;
 }
 
-/* The number of accumulators that leaves the shortest tail, each for two iterations and more; one
- * for each element of a block that is the last of several loops. */
+/* The operations of an iteration of all reductions, and how many reductions there are. */
+static int64_t work_in_sums(const Tiling *t, int *folds)
+{
+	int64_t work = 0;
+	*folds = 0;
+	for (size_t i = 0; i < t->f->all.n; i++) {
+		UOp *u = t->f->all.at[i];
+		if (u->op != OP_RREDUCE)
+			continue;
+		Nodes body = walk(u->src[0]);
+		++*folds;
+		for (size_t k = 0; k < body.n && stage_of(t->p, u->src[0]) < 0; k++)
+			if (free_of(body.at[k]) & bound_of(u) && op_elementwise(body.at[k]->op))
+				work += op_cost(body.at[k]->op);
+	}
+	return work;
+}
+
+/* Accumulators for a short sum: more of them are fewer iterations, and more halves to combine. */
+static int parts_of_short(const Tiling *t, int64_t size)
+{
+	int folds, best = 2;
+	int64_t work = work_in_sums(t, &folds), least = INT64_MAX;
+	for (int parts = 2; parts <= size; parts *= 2) {
+		int rest = __builtin_popcountll(size % parts);
+		int64_t cost = (size / parts + rest) * (work + folds) +
+			folds * (3 * __builtin_ctz(parts) + rest);
+		if (cost < least) {
+			least = cost;
+			best = parts;
+		}
+	}
+	return best;
+}
+
+/* As many accumulators as have two iterations each, up to four vectors of them; one for each
+ * element of a block that is the last of several loops. */
 static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
@@ -226,10 +261,9 @@ static void choose_partial(Tiling *t)
 		t->p->partial = best;
 		return;
 	}
-	for (int n = 2; n <= 4; n *= 2)
-		if (size >= 2 * n * t->lanes && size % (n * t->lanes) <= size % (best) + t->lanes)
-			best = n * t->lanes;
-	t->p->partial = size >= 2 * t->lanes ? best : power_below(size > 4 ? size / 2 : 2);
+	while (best < 4 * t->lanes && size >= 4 * best)
+		best *= 2;
+	t->p->partial = size >= 2 * t->lanes ? best : parts_of_short(t, size);
 }
 
 /* ---- contractions */

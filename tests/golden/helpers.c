@@ -440,6 +440,21 @@ static inline __attribute__((always_inline)) u64x4 splat_u64x4(unsigned long x)
 }
 #endif
 
+#ifndef HELPER_sqrt_f32x4
+#define HELPER_sqrt_f32x4
+static inline __attribute__((always_inline)) f32x4 sqrt_f32x4(f32x4 x)
+{
+#ifdef __SSE2__
+	return __builtin_ia32_sqrtps(x);
+#else
+	f32x4 r;
+	for (int i = 0; i < 4; i++)
+		r[i] = __builtin_sqrtf(x[i]);
+	return r;
+#endif
+}
+#endif
+
 #ifndef HELPER_sqrt_f32x8
 #define HELPER_sqrt_f32x8
 static inline __attribute__((always_inline)) f32x8 sqrt_f32x8(f32x8 x)
