@@ -281,16 +281,45 @@ static double fill(int64_t n, int64_t tile)
 	return (double)n / ((n + tile - 1) / tile * tile);
 }
 
+/* What an iteration of the heavy reduction computes for a row of m, the same for all its vectors:
+ * the operations, and those that make a mask of a bool. */
+static int row_work(const Tiling *t, int m)
+{
+	enum { MASK_WORK = 3 };
+	Map seen = {0};
+	VEC(UOp *) look = {0};
+	int work = 0;
+	vec_push(&look, t->heavy->src[0]);
+	while (look.n) {
+		UOp *u = look.at[--look.n];
+		if (!op_elementwise(u->op) || map_get(&seen, PKEY(u)))
+			continue;
+		map_put(&seen, PKEY(u), u);
+		bool lanes = free_of(u) >> t->v & 1;
+		work += !lanes && free_of(u) >> m & 1 ? op_cost(u->op) : 0;
+		for (uint32_t k = 0; k < u->nsrc; k++) {
+			uint64_t free = free_of(u->src[k]);
+			work += u->src[k]->dtype == DT_BOOL && lanes && free >> m & 1 &&
+				!(free >> t->v & 1) ? MASK_WORK : 0;
+			vec_push(&look, u->src[k]);
+		}
+	}
+	map_free(&seen);
+	vec_free(&look);
+	return work;
+}
+
 /* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
- * additions begin and loads end in a cycle, and how many cycles an addition takes. */
-static double rate(int rows, int vectors)
+ * additions begin and loads end in a cycle, how many cycles an addition takes, and what else a row
+ * takes. */
+static double rate(int rows, int vectors, int row_work)
 {
 	const Machine *m = &target->machine;
 	double adds = rows * vectors / (double)m->ops, loads = (rows + vectors) / (double)m->loads,
 	       most = adds > m->latency ? adds : m->latency;
 	most = loads > most ? loads : most;
-	double all = rows * vectors;
-	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all);
+	double all = rows * vectors, others = row_work / (4.0 * vectors);
+	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all) / (1 + others);
 }
 
 /* The best block for a range m of rows and n elements in vectors. */
@@ -298,12 +327,13 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n)
 {
 	TileBlock best = {m, 1, 1, 0};
 	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
-	for (int v = 1; v <= 3 && v * t->lanes <= n + t->lanes - 1; v++)
+	int work = row_work(t, m), widest = work ? 4 : 3;
+	for (int v = 1; v <= widest && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
 			if (r * v + v + 1 > target->registers || (r > rows && rows == most) ||
 				v * t->lanes > n)
 				continue;
-			double s = rate(r, v) * fill(rows, r) * fill(n, v * t->lanes);
+			double s = rate(r, v, work) * fill(rows, r) * fill(n, v * t->lanes);
 			/* a kernel that updates in place has no overlapping tiles: threads share
 			 * whole ones only */
 			if (t->f->in_place && n % (v * t->lanes))

@@ -225,6 +225,17 @@ static inline __attribute__((always_inline)) f32x8 load_if_f32x8(const float *p,
 }
 #endif
 
+#ifndef HELPER_mask_i32x4
+#define HELPER_mask_i32x4
+static inline __attribute__((always_inline)) i32x4 mask_i32x4(int set)
+{
+	static const int of[] = {0, -1};
+	const int x = of[set];
+	const i32x4 r = {x, x, x, x};
+	return r;
+}
+#endif
+
 #ifndef HELPER_max_f32
 #define HELPER_max_f32
 static inline float max_f32(float a, float b)
