@@ -250,8 +250,8 @@ static int parts_of_short(const Tiling *t, int64_t size)
 	return best;
 }
 
-/* As many accumulators as have two iterations each, up to four vectors of them; one for each
- * element of a block that is the last of several loops. */
+/* As many accumulators as have two iterations each, up to four vectors of them, or without vectors
+ * as leave a short tail; one for each element of a block that is the last of several loops. */
 static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
@@ -261,7 +261,8 @@ static void choose_partial(Tiling *t)
 		t->p->partial = best;
 		return;
 	}
-	while (best < 4 * t->lanes && size >= 4 * best)
+	while (best < 4 * t->lanes && size >= 4 * best &&
+		(t->lanes > 1 || size % (2 * best) <= size % best + 1))
 		best *= 2;
 	t->p->partial = size >= 2 * t->lanes ? best : parts_of_short(t, size);
 }
@@ -468,10 +469,11 @@ static void tile_contraction(Tiling *t, TileBlock b, bool far)
 	choose_items(t, packs(t) ? p->norder - 1 : p->norder);
 }
 
-/* The sum itself in vectors, for a few rows and columns at a time. */
+/* The sum itself in vectors, for a few rows and columns at a time; these may be fewer than a vector
+ * has lanes. */
 static void tile_dot(Tiling *t)
 {
-	int n = 0;
+	int n = 0, lanes = kernel_lanes(t->f);
 	uint64_t free = free_of(t->heavy);
 	for (int i = t->p->norder; i-- > 0 && n < 2;) {
 		int r = t->p->order[i];
@@ -480,8 +482,8 @@ static void tile_dot(Tiling *t)
 		tile(t->p, r, most_size(t->f, r) >= 4 ? 4 : 2, 1);
 		n++;
 	}
-	t->p->partial = n == 2 ? t->lanes : 4 * t->lanes;
-	while (t->p->partial > t->lanes && 2 * t->p->partial > length_of(t, t->heavy))
+	t->p->partial = n == 2 ? lanes : 4 * lanes;
+	while (t->p->partial > 1 && 2 * t->p->partial > length_of(t, t->heavy))
 		t->p->partial /= 2;
 	choose_items(t, t->p->norder);
 }
