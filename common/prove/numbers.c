@@ -388,6 +388,12 @@ void number_know(Numbers *n, UOp *u)
 		number_set(n, w, u, number_mix(u->id, 6));
 }
 
+void number_true(Numbers *n, UOp *cond)
+{
+	for (int w = 0; w < WORLDS; w++)
+		number_set(n, w, cond, truth(true));
+}
+
 void number_decide(Numbers *n, const Instead *x) { n->instead = *x; }
 
 void number_own(Numbers *n, uint32_t loop) { map_put(&n->own, loop + 1, n); }
@@ -514,13 +520,15 @@ static void loop_ends(Numbers *n, int w, uint32_t at)
 	}
 }
 
-/* A LET may be known under the form that it has in a place. */
+/* A LET may be known under the form that it has in a place, or under what is left there without
+ * names. */
 static uint64_t named(Numbers *n, int w, UOp *let)
 {
 	uint64_t x;
 	if (get(&n->set[w], PKEY(let), &x))
 		return x;
-	if (let->dtype == DT_I64 && get(&n->set[w], PKEY(index_open(let, 0, NULL)), &x))
+	if (let->dtype == DT_I64 && (get(&n->set[w], PKEY(index_open(let, 0, NULL)), &x) ||
+		(n->sets[let->src[0]->op] && get(&n->set[w], PKEY(ix_plain(let)), &x))))
 		return x;
 	return value(n, w, let->src[0]);
 }

@@ -29,7 +29,7 @@ void r_8_24(float *__restrict y, const float *__restrict x)
 		acc2_1 = __builtin_shufflevector(acc1_1, acc1_1, 0, 1) + __builtin_shufflevector(acc1_1, acc1_1, 2, 3);
 		acc2_2 = __builtin_shufflevector(acc1_2, acc1_2, 0, 1) + __builtin_shufflevector(acc1_2, acc1_2, 2, 3);
 		acc2_3 = __builtin_shufflevector(acc1_3, acc1_3, 0, 1) + __builtin_shufflevector(acc1_3, acc1_3, 2, 3);
-		f32x4 acc3_0;
+		f32x4 acc3_0 = {0};
 		acc3_0[0] = acc2_0[0] + acc2_0[1];
 		acc3_0[1] = acc2_1[0] + acc2_1[1];
 		acc3_0[2] = acc2_2[0] + acc2_2[1];
