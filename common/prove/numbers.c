@@ -313,7 +313,7 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 	switch (u->op) {
 	case OP_VAR: return number_mix(u->id, 1);
 	case OP_RANGE: return number_mix(u->id, 2);
-	case OP_SPECIAL: return number_mix(u->id, 10 + w);
+	case OP_SPECIAL: return is_only_item(u) ? 0 : number_mix(u->id, 10 + w);
 	case OP_LET: return let_number(n, w, u, &x) ? x : value(n, w, u->src[0]);
 	case OP_LOAD: return loaded(n, w, u);
 	case OP_EXCHANGE: return unique(n);

@@ -18,8 +18,8 @@
 
 typedef struct { UOp *counter; int lane; } Lane;
 /* A digit with a counter that is solved for: rest + c*counter + off, a constant of each access, is
- * the same in both worlds. */
-typedef struct { UOp *rest; int lane; int64_t c, *off; } Shared;
+ * the same in both worlds. first: of the first access, as a whole. */
+typedef struct { UOp *rest, *first; int lane; int64_t c, *off; } Shared;
 typedef VEC(Lane) Lanes;
 
 typedef struct {
@@ -298,7 +298,7 @@ static bool take_digit(Same *s, const Place *p)
 			rest = rest->src[0];
 		solved = r && (!i || (rest == x.rest && c == x.c && lane_of(s, r) == x.lane));
 		if (solved)
-			x = (Shared){rest, lane_of(s, r), c, x.off};
+			x = (Shared){rest, p[0].at, lane_of(s, r), c, x.off};
 	}
 	if (solved)
 		vec_push(&s->shared, x);
@@ -381,6 +381,15 @@ static void tie_terms(Numbers *n, UOp *sum)
 		number_set(n, w, own, number_sub(number_of(n, w, sum), number_of(n, w, rest)));
 }
 
+/* Whether a digit is the sum of others' numbers, which are the same or solved for. */
+static bool is_solved(const Same *s, const UOp *digit)
+{
+	for (size_t i = 0; i < s->shared.n; i++)
+		if (s->shared.at[i].first == digit && digit->op == OP_ADD)
+			return true;
+	return false;
+}
+
 /* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); the
  * others are the same tile in both. */
 static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
@@ -390,7 +399,8 @@ static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
 		if (all.at[i]->op == OP_FLOORMOD)
 			digits_know(s->d, all.at[i]);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
-		number_know(n, s->d->fresh.at[i]);
+		if (!is_solved(s, s->d->fresh.at[i]))
+			number_know(n, s->d->fresh.at[i]);
 	for (size_t i = 0; i < s->sums.n; i++)
 		if (number_is_set(n, 0, s->sums.at[i]))
 			tie_terms(n, s->sums.at[i]);
