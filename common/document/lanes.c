@@ -7,7 +7,7 @@
  *
  * Statements that follow each other share a loop, unless one touches what another lane has
  * stored before. A value that is used in another loop than its own, or shuffled, goes through a
- * register. */
+ * register; one that is shuffled several times only before the first and after the last. */
 #include "document/document.h"
 #include "index/ix.h"
 #include <stdlib.h>
@@ -24,6 +24,7 @@ typedef struct {
 	Statement *statement;
 	Map stands;             /* LET with lanes → 1 + its statement */
 	Map kept;               /* value with lanes → the DEFINE_REG that it goes through */
+	Map whole;              /* LETs of shuffled LETs that not only other shuffles name */
 	VEC(UOp *) regs, out;
 	VEC(Touch) touched;     /* in the loop at hand */
 	UOp *range;             /* of the open loop; NULL: none is open */
@@ -34,8 +35,7 @@ typedef struct {
 } Loops;
 
 /* What stands for nodes of the kernel at hand; lane: within the open loop. */
-typedef struct { uint32_t round; UOp *to; } Standing;
-static ARENA TABLE(Standing) scalar, lane;
+static ARENA Stands scalar, lane;
 
 static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
 
@@ -179,18 +179,57 @@ static UOp *register_of(Loops *w, UOp *value)
 	return reg ? reg : new_register(w, value);
 }
 
+/* Whether u is a LET of shuffled LETs, each lane of which is a lane of those. */
+static bool is_shuffled(const UOp *u)
+{
+	bool is = u->op == OP_LET && has_lanes(u) && u->src[0]->op == OP_SHUFFLE;
+	for (uint32_t k = 0; is && k < u->src[0]->nsrc; k++)
+		is = u->src[0]->src[k]->op == OP_LET && has_lanes(u->src[0]->src[k]);
+	return is;
+}
+
+/* One that shuffles alone name, which name what it is of instead. */
+static bool passed_over(const Loops *w, const UOp *u)
+{
+	return is_shuffled(u) && !map_get(&w->whole, PKEY(u));
+}
+
+static void keep_source(Loops *w, uint32_t at, const UOp *user, UOp *u)
+{
+	uintptr_t from = (uintptr_t)map_get(&w->stands, PKEY(u));
+
+	if (u->op != OP_LET || !has_lanes(u))
+		return;
+	bool elsewhere = from && w->statement[from - 1].region != w->statement[at].region;
+	if (user->op == OP_SHUFFLE ? !is_shuffled(u) : elsewhere)
+		register_of(w, u);
+}
+
 /* The LETs that a statement uses outside of their loop, or shuffles, get registers. */
 static void keep_used(Loops *w, uint32_t at, const Nodes *all)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		UOp *u = all->at[i];
-		bool named = u->op == OP_LET && has_lanes(u);
-		uintptr_t from = named ? (uintptr_t)map_get(&w->stands, PKEY(u)) : 0;
-		if (from && w->statement[from - 1].region != w->statement[at].region)
-			register_of(w, u);
-		for (uint32_t k = 0; u->op == OP_SHUFFLE && k < u->nsrc; k++)
-			if (u->src[k]->op == OP_LET)
-				register_of(w, u->src[k]);
+	for (size_t i = 0; i <= all->n; i++) {
+		UOp *u = i < all->n ? all->at[i] : w->kernel->src[at];
+		for (uint32_t k = 0; k < u->nsrc && (i == all->n || u->op != OP_LET); k++)
+			keep_source(w, at, u, u->src[k]);
+	}
+}
+
+/* What each statement evaluates, and the shuffled LETs that not only shuffles name. */
+static void find_whole(Loops *w)
+{
+	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
+		UOp *s = w->kernel->src[i];
+		Statement *is = &w->statement[i];
+		is->all = evaluated(s);
+		is->shuffles = has_shuffles(&is->all);
+		for (size_t n = 0; n <= is->all.n; n++) {
+			UOp *u = n < is->all.n ? is->all.at[n] : s;
+			bool names = u->op != OP_SHUFFLE && (u == s || u->op != OP_LET);
+			for (uint32_t k = 0; names && k < u->nsrc; k++)
+				if (is_shuffled(u->src[k]))
+					map_put(&w->whole, PKEY(u->src[k]), u->src[k]);
+		}
 	}
 }
 
@@ -203,9 +242,12 @@ static void find_regions(Loops *w)
 	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
 		UOp *s = w->kernel->src[i];
 		Statement *is = &w->statement[i];
-		Nodes all = is->all = evaluated(s);
+		Nodes all = is->all;
 		int n = statement_lanes(s);
-		is->shuffles = has_shuffles(&all);
+		if (passed_over(w, s)) {
+			keep_used(w, i, &all);
+			continue;
+		}
 		bool clash = is->shuffles || any_clash(w, s, &all) || length++ > LONGEST;
 		if (n == 1 && lanes > 1 && s->op == OP_LET && !clash) {
 			is->region = BEFORE;
@@ -236,19 +278,9 @@ static UOp *element(UOp *reg, UOp *place)
 		NODE(OP_INDEX, reg->dtype, VNIL, reg, place));
 }
 
-static UOp *standing_for(const UOp *u)
-{
-	const Standing *s = has_lanes(u) ? &lane.at[u->id] : &scalar.at[u->id];
-	return s->round == (has_lanes(u) ? lane.round : scalar.round) ? s->to : NULL;
-}
-
-static void let_stand(const UOp *u, UOp *to)
-{
-	if (has_lanes(u))
-		lane.at[u->id] = (Standing){lane.round, to};
-	else
-		scalar.at[u->id] = (Standing){scalar.round, to};
-}
+static Stands *table_for(const UOp *u) { return has_lanes(u) ? &lane : &scalar; }
+static UOp *standing_for(const UOp *u) { return stands_for(table_for(u), u); }
+static void let_stand(const UOp *u, UOp *to) { stands_put(table_for(u), u, to); }
 
 /* Whether u's sources are looked at for what stands for it. */
 static bool is_whole(const UOp *u)
@@ -256,15 +288,24 @@ static bool is_whole(const UOp *u)
 	return u->op == OP_SHUFFLE || (u->op == OP_LET && has_lanes(u));
 }
 
+/* Lane k of a SHUFFLE: of what is shuffled, by this one and those before it. */
+static UOp *shuffled_lane(Loops *w, const UOp *u, int64_t k)
+{
+	UOp *from;
+
+	do {
+		int lanes = dtype_lanes(u->src[0]->dtype);
+		int64_t at = u->arg->a[k]->i;
+		from = u->src[at / lanes];
+		k = at % lanes;
+		u = from->src[0];
+	} while (is_shuffled(from));
+	return element(register_of(w, from), ix_const(k));
+}
+
 static UOp *shuffled(Loops *w, UOp *u)
 {
-	int64_t k;
-	int lanes = dtype_lanes(u->src[0]->dtype);
-
-	if (has_lanes(u))
-		return element(register_of(w, u), w->range);
-	k = u->arg->a[0]->i;
-	return element(register_of(w, u->src[k / lanes]), ix_const(k % lanes));
+	return has_lanes(u) ? element(register_of(w, u), w->range) : shuffled_lane(w, u, 0);
 }
 
 static UOp *kept_let(Loops *w, UOp *u)
@@ -406,33 +447,22 @@ static void put_store(Loops *w, UOp *reg, UOp *place, UOp *value)
 	vec_push(&w->out, NODE(OP_STORE, DT_NONE, VNIL, index, value));
 }
 
-/* The register that holds a value which is shuffled; puts it there unless a LET has. */
-static UOp *source_register(Loops *w, UOp *v)
+/* Puts a value that is shuffled into its register, unless its LET or SHUFFLE has. */
+static void put_source(Loops *w, UOp *v)
 {
-	UOp *reg = register_of(w, v);
-
 	if (v->op == OP_LET || v->op == OP_SHUFFLE)
-		return reg;
+		return;
 	open_loop(w, BEFORE, dtype_lanes(v->dtype));
-	put_store(w, reg, w->range, remade(w, v));
+	put_store(w, register_of(w, v), w->range, remade(w, v));
 	close_loop(w);
-	return reg;
 }
 
 static void put_shuffle(Loops *w, UOp *u)
 {
-	UOp *from[2] = {NULL}, *reg;
-	int lanes = dtype_lanes(u->src[0]->dtype);
-
 	for (uint32_t k = 0; k < u->nsrc; k++)
-		from[k] = source_register(w, u->src[k]);
-	if (!has_lanes(u))
-		return;
-	reg = register_of(w, u);
-	for (uint32_t i = 0; i < u->arg->n; i++) {
-		int64_t k = u->arg->a[i]->i;
-		put_store(w, reg, ix_const(i), element(from[k / lanes], ix_const(k % lanes)));
-	}
+		put_source(w, u->src[k]);
+	for (uint32_t i = 0; has_lanes(u) && i < u->arg->n; i++)
+		put_store(w, register_of(w, u), ix_const(i), shuffled_lane(w, u, i));
 }
 
 static void put_shuffles(Loops *w, const Statement *s)
@@ -477,6 +507,8 @@ static void put_statement(Loops *w, uint32_t i)
 	UOp *s = w->kernel->src[i];
 	int lanes = statement_lanes(s);
 
+	if (passed_over(w, s))
+		return;
 	put_shuffles(w, &w->statement[i]);
 	if (lanes == 1) {
 		UOp *r = remade(w, s);
@@ -548,6 +580,7 @@ UOp *lanes_as_loops(UOp *kernel)
 	if (look_around(&w)) {
 		w.statement = arena_alloc(kernel->nsrc * sizeof *w.statement);
 		begin_standing(kernel);
+		find_whole(&w);
 		find_regions(&w);
 		for (uint32_t i = 0; i < kernel->nsrc; i++)
 			put_statement(&w, i);
@@ -559,6 +592,7 @@ UOp *lanes_as_loops(UOp *kernel)
 	map_put(&known, PKEY(kernel), r);
 	map_free(&w.stands);
 	map_free(&w.kept);
+	map_free(&w.whole);
 	vec_free(&w.regs);
 	vec_free(&w.out);
 	vec_free(&w.touched);

@@ -360,13 +360,20 @@ static bool operands_fit(const Action *row, const Val *a)
 	return a->n - 1 >= least && a->n - 1 <= most;
 }
 
+static _Noreturn void refuse_name(const UOp *kernel, const Val *name)
+{
+	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		nearest_try(&near, actions[i].name);
+	die(MALFORMED, "node %u KERNEL: no action is called '%.60s'%s", kernel->id, near.word,
+		nearest_hint(&near));
+}
+
 const Action *action_find(const UOp *kernel, const Val *a)
 {
 	const Val *name = a->kind == VAL_ARRAY && a->n ? a->a[0] : VNIL;
-	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
 		const Action *row = &actions[i];
-		nearest_try(&near, row->name);
 		if (!val_is_str(name, row->name))
 			continue;
 		if (!operands_fit(row, a))
@@ -374,8 +381,7 @@ const Action *action_find(const UOp *kernel, const Val *a)
 				kernel->id, row->name, row->name, *row->args ? " " : "", row->args);
 		return row;
 	}
-	die(MALFORMED, "node %u KERNEL: no action is called '%.60s'%s", kernel->id, near.word,
-		nearest_hint(&near));
+	refuse_name(kernel, name);
 }
 
 void actions_help(void)
