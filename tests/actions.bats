@@ -55,7 +55,7 @@ drawn() {
 	for list in 'order 0' 'order 0 0' 'order 0 2' 'tile 0 2' 'tile 0 0 1' 'tile 1 1 3' 'tile 1 2 16; tile 0 4 1; tile 0 1 1' \
 		'tile 1 1 16; tile 0 2 1' 'tile 1 4096 64' 'chunk 1 2' 'tile 0 4 1; chunk 0 1' 'tile 0 2 1; chunk 0 3' \
 		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'partial 3' 'partial 2048' 'jam 65' \
-		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose LOAD.5' 'transpose LOAD.1 1' 'stage' 'stage LOAD.1' 'stage 0 1' 'stage LOAD.1 0' 'stage LOAD.1 2; stage LOAD.1 1' \
+		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose LOAD.5' 'transpose LOAD.1 1' 'stage' 'stage RREDUCE.0' 'stage 0 1' 'stage LOAD.1 0' 'stage LOAD.1 2; stage LOAD.1 1' \
 		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage LOAD.1000 1' 'stage LOAD 1' 'stage LOAD. 1' 'pad LOAD.0 1' 'grid -1' 'jam' \
 		'kind 1 thread' 'kind 0 thread; kind 0 thread' 'kind 2 thread' 'kind 0 vector' 'kind 1 vector' 'split 1 4; kind 1.1 vector; tile 1.1 1 4' 'kind 0 faster'; do
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }

@@ -566,6 +566,10 @@ without_gates() {
 		'input x f32[1, 5, 17, 31]\ninput w f32[11, 5, 3, 3]\noutput y = conv2d(x, w, padding=1)'
 }
 
+@test "prove: what lower writes of programs of any size" {
+	python3 "$TESTS/prove_sizes.py" "$BIN" 1 40 clang llvm opencl
+}
+
 @test "items of a grid write apart: a grid of which one dimension has one group" {
 	printf 'input x f32[3, 8, 32]\ninput w f32[32, 32]\noutput y = x @ transpose(w, [1, 0]) + 1\n' > p.t
 	tool trace p.t | tool fuse | tool lower -t opencl --opt 'r_*: stage LOAD.0 1; partial 8; bind 32 1 2' > p.l

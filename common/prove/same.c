@@ -593,27 +593,44 @@ static bool compare(Same *s, const Shared *solve, bool step)
 
 enum { MOST_OFFSETS = 16 };
 
-/* Compares tiles along one digit, for each distance that two accesses have in it. */
+/* How far the next access before access i is along a digit, of those that differ from it in nothing
+ * else; 0: none is. */
+static int64_t nearest(const Same *s, const Shared *solve, size_t i)
+{
+	int64_t least = 0;
+	for (size_t k = 0; k < s->d->n; k++) {
+		int64_t far = solve->off[i] - solve->off[k];
+		bool beside = far > 0 && s->key[i] == s->key[k] && (!least || far < least);
+		for (size_t j = 0; j < s->shared.n && beside; j++)
+			beside = &s->shared.at[j] == solve ||
+				s->shared.at[j].off[i] == s->shared.at[j].off[k];
+		least = beside ? far : least;
+	}
+	return least;
+}
+
+/* Compares tiles along one digit: each access with itself, so that its value depends on the place
+ * alone, and with the one before it in the tile. What is further apart is the same then too, since
+ * a place between the two tiles could be touched by those between the two accesses. */
 static bool compare_along(Same *s, const Shared *solve)
 {
-	int64_t done[MOST_OFFSETS];
-	int n = 0;
-	bool same = true;
-	for (size_t i = 0; i < s->d->n && same; i++)
-		for (size_t k = 0; k < s->d->n && same; k++) {
-			int64_t far = solve->off[i] - solve->off[k];
-			bool seen = far < 0 || s->key[i] != s->key[k];
-			for (int j = 0; j < n && !seen; j++)
-				seen = done[j] == far;
-			if (seen)
-				continue;
-			if (n == MOST_OFFSETS)
-				return false;
-			done[n++] = far;
-			s->more = far;
-			same = compare(s, solve, false);
-		}
-	s->more = 0;
+	int64_t done[MOST_OFFSETS] = {0};
+	int n = 1;
+	bool same = compare(s, solve, false);
+	for (size_t i = 0; i < s->d->n && same; i++) {
+		int64_t far = nearest(s, solve, i);
+		bool seen = false;
+		for (int j = 0; j < n && !seen; j++)
+			seen = done[j] == far;
+		if (seen)
+			continue;
+		if (n == MOST_OFFSETS)
+			return false;
+		done[n++] = far;
+		s->more = far;
+		same = compare(s, solve, false);
+		s->more = 0;
+	}
 	return same;
 }
 

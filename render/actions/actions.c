@@ -22,6 +22,7 @@
  *     ["bind", 128, 0, 1]     GPU: one work item an element, 128 a group
  *     ["group", 128, 0]       GPU: one work group a row r0
  *     ["stage", "LOAD.0", 1]  the value in a row buffer over r1
+ *     ["stage", "FDIV.0"]     the value of each lane in a register
  *     ["pad", "LOAD.0", 4]    with 4 elements left free after each step of its first range
  *     ["transpose", "LOAD.0", 0]      it is loaded in vectors of r0 and transposed in registers
  *

@@ -120,12 +120,9 @@ const char *vector_arg(Printer *p, UOp *u)
 const char *mask_arg(Printer *p, UOp *u, int bytes)
 {
 	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
-	if (!varies(u)) {
-		expr_text(p, u);
-		const char *cast = bytes < 4 ? arena_printf("(%s)", p->d->type[of[bytes]]) : "";
-		return arena_printf("%s(%s-%s)", vector_fn(p, "splat", of[bytes]), cast,
-			expr_at(p, u, PREC_ATOM));
-	}
+	if (!varies(u))
+		return arena_printf(
+			"%s(%s)", vector_fn(p, "mask", of[bytes]), expr_text(p, u).s);
 	VText t = vector_text(p, u);
 	if (t.mask == bytes)
 		return t.s;

@@ -225,6 +225,17 @@ static inline __attribute__((always_inline)) f32x8 load_if_f32x8(const float *p,
 }
 #endif
 
+#ifndef HELPER_mask_i32x4
+#define HELPER_mask_i32x4
+static inline __attribute__((always_inline)) i32x4 mask_i32x4(int set)
+{
+	static const int of[] = {0, -1};
+	const int x = of[set];
+	const i32x4 r = {x, x, x, x};
+	return r;
+}
+#endif
+
 #ifndef HELPER_max_f32
 #define HELPER_max_f32
 static inline float max_f32(float a, float b)
@@ -437,6 +448,21 @@ static inline __attribute__((always_inline)) u64x4 splat_u64x4(unsigned long x)
 {
 	const u64x4 r = {x, x, x, x};
 	return r;
+}
+#endif
+
+#ifndef HELPER_sqrt_f32x4
+#define HELPER_sqrt_f32x4
+static inline __attribute__((always_inline)) f32x4 sqrt_f32x4(f32x4 x)
+{
+#ifdef __SSE2__
+	return __builtin_ia32_sqrtps(x);
+#else
+	f32x4 r;
+	for (int i = 0; i < 4; i++)
+		r[i] = __builtin_sqrtf(x[i]);
+	return r;
+#endif
 }
 #endif
 
