@@ -528,6 +528,50 @@ static int row_vectors(const Tiling *t)
 	return !target->vector || n > most ? most : n;
 }
 
+/* iterations for which rows of accumulators are short; those that are written out, and in how many
+ * statements */
+enum { FEW = 16, FEW_WRITTEN = 32, WRITTEN = 128 };
+
+/* The output range, another than the vectors', along which a window slides: a load moves as far with
+ * it as with a range of the reduction; -1: none. */
+static int window_along(const Tiling *t)
+{
+	uint64_t over = bound_of(t->heavy), out = 0;
+	Loads l = loads_in(t->heavy->src[0]);
+	for (size_t i = 0; i < l.n; i++) {
+		Sum s;
+		sum_of(&s, l.at[i]->src[0]->src[1]);
+		for (int k = 0; k < t->p->norder; k++) {
+			int r = t->p->order[k];
+			int64_t step = sum_coef(&s, t->f->range[r]);
+			for (int q = 0; q < t->f->nrange && step && r != t->v; q++)
+				if (over >> q & 1 && sum_coef(&s, t->f->range[q]) == step)
+					out |= 1ull << r;
+		}
+	}
+	vec_free(&l);
+	return out & ~t->f->serial ? __builtin_ctzll(out & ~t->f->serial) : -1;
+}
+
+/* The loops over a small window that slides cost more than its few terms: they are written out, for
+ * several rows side by side, which read the same elements. */
+static void write_out_window(Tiling *t, int64_t terms)
+{
+	uint64_t over = bound_of(t->heavy);
+	int m = window_along(t), rows = (int)(WRITTEN / (terms * t->p->tile[t->v].unroll));
+	if (m < 0 || over & t->f->out || least_of(t->f, over) != count_of(t->f, over))
+		return;
+	t->p->unrolled |= over;
+	t->p->jam = 1;
+	rows = rows < 4 ? rows : 4;
+	if (rows > 1 && least_size(t->f, m) >= rows && !t->f->in_place) {
+		Tile v = t->p->tile[t->v];
+		t->p->nlanes--;
+		tile(t->p, m, rows, 1);
+		tile(t->p, t->v, v.unroll, v.vector);
+	}
+}
+
 /* Rows of accumulators, several iterations at a time; without vectors they are registers, and sums
  * enough. */
 static void tile_rows(Tiling *t)
@@ -537,11 +581,13 @@ static void tile_rows(Tiling *t)
 	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
 	int wide = open ? 4 * USUAL_SIZE / t->lanes : row_vectors(t);
 	order_vector(t);
-	tile(t->p, t->v, even_vectors(t, iterations < 16 ? 4 : wide), t->lanes);
+	tile(t->p, t->v, even_vectors(t, iterations < FEW ? 4 : wide), t->lanes);
 	t->p->apart = iterations >= 64 && reads_one_stream(t);
 	t->p->jam = t->p->apart ? 8 : iterations >= 4 ? 4 : 1;
 	if (kernel_lanes(t->f) == 1)
 		t->p->partial = 1;
+	else if (iterations < FEW_WRITTEN)
+		write_out_window(t, iterations);
 	choose_items(t, t->p->norder);
 }
 
