@@ -387,3 +387,12 @@ searches() {
 	# what was not shown has a gate
 	[ "$(tool show gated | grep -cE 'LOAD f32 %[0-9]+ %[0-9]+')" -eq 200 ]
 }
+
+@test "prove: gates that lanes keep in a register" {
+	printf 'input x f32[48, n] where n in 1..14\noutput y = pad(x, [[0, 1], [2, 0]]) * 2\n' > p.t
+	tool trace p.t | tool fuse > p.f
+	for t in clang llvm; do
+		tool lower -t $t --opt 'E_49_s: tile 0 12 1; tile 1 2 8; chunk 0 3' p.f > p.l
+		ok tool prove -q p.l
+	done
+}

@@ -559,6 +559,19 @@ without_gates() {
 		'input x i64[n, 23] where n in 17..30\noutput y = transpose(x, [1, 0])'
 	tiled r_17_23_n 'split 1 2 overlap; split 1.0 8 guard; split 1.0.1 8 overlap; order 0 1.0.1.0 1.0.1.1 1.0.0 1.1; tile 1.1 2 8; grid 2' \
 		'input x f32[17, n] where n in 1..14\ninput w f32[23, n]\noutput y = x @ transpose(w, [1, 0])'
+	# the sum of a clamped start and a counter is one node in the first row of a tile alone
+	tiled r_47_n 'order 0 1; tile 0 4 1; tile 1 1 2; grid 1; partial 2' \
+		'input x f32[47, n] where n in 1..3\noutput y = x / (sum(x * x, axis=1, keepdims=true) + 1)'
 	tiled lay 'split 3 16; order 1 3.0 3.1 2; tile 3.1 2 1; chunk 3.1 3; grid 4' \
 		'input x f32[1, 5, 17, 31]\ninput w f32[11, 5, 3, 3]\noutput y = conv2d(x, w, padding=1)'
+}
+
+@test "prove: what lower writes of programs of any size" {
+	python3 "$TESTS/prove_sizes.py" "$BIN" 1 40 clang llvm opencl
+}
+
+@test "items of a grid write apart: a grid of which one dimension has one group" {
+	printf 'input x f32[3, 8, 32]\ninput w f32[32, 32]\noutput y = x @ transpose(w, [1, 0]) + 1\n' > p.t
+	tool trace p.t | tool fuse | tool lower -t opencl --opt 'r_*: stage LOAD.0 1; partial 8; bind 32 1 2' > p.l
+	ok tool prove -q p.l
 }

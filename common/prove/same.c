@@ -18,8 +18,8 @@
 
 typedef struct { UOp *counter; int lane; } Lane;
 /* A digit with a counter that is solved for: rest + c*counter + off, a constant of each access, is
- * the same in both worlds. */
-typedef struct { UOp *rest; int lane; int64_t c, *off; } Shared;
+ * the same in both worlds. first: of the first access, as a whole. */
+typedef struct { UOp *rest, *first; int lane; int64_t c, *off; } Shared;
 typedef VEC(Lane) Lanes;
 
 typedef struct {
@@ -298,7 +298,7 @@ static bool take_digit(Same *s, const Place *p)
 			rest = rest->src[0];
 		solved = r && (!i || (rest == x.rest && c == x.c && lane_of(s, r) == x.lane));
 		if (solved)
-			x = (Shared){rest, lane_of(s, r), c, x.off};
+			x = (Shared){rest, p[0].at, lane_of(s, r), c, x.off};
 	}
 	if (solved)
 		vec_push(&s->shared, x);
@@ -381,6 +381,15 @@ static void tie_terms(Numbers *n, UOp *sum)
 		number_set(n, w, own, number_sub(number_of(n, w, sum), number_of(n, w, rest)));
 }
 
+/* Whether a digit is the sum of others' numbers, which are the same or solved for. */
+static bool is_solved(const Same *s, const UOp *digit)
+{
+	for (size_t i = 0; i < s->shared.n; i++)
+		if (s->shared.at[i].first == digit && digit->op == OP_ADD)
+			return true;
+	return false;
+}
+
 /* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); the
  * others are the same tile in both. */
 static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
@@ -390,7 +399,8 @@ static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
 		if (all.at[i]->op == OP_FLOORMOD)
 			digits_know(s->d, all.at[i]);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
-		number_know(n, s->d->fresh.at[i]);
+		if (!is_solved(s, s->d->fresh.at[i]))
+			number_know(n, s->d->fresh.at[i]);
 	for (size_t i = 0; i < s->sums.n; i++)
 		if (number_is_set(n, 0, s->sums.at[i]))
 			tie_terms(n, s->sums.at[i]);
@@ -583,27 +593,44 @@ static bool compare(Same *s, const Shared *solve, bool step)
 
 enum { MOST_OFFSETS = 16 };
 
-/* Compares tiles along one digit, for each distance that two accesses have in it. */
+/* How far the next access before access i is along a digit, of those that differ from it in nothing
+ * else; 0: none is. */
+static int64_t nearest(const Same *s, const Shared *solve, size_t i)
+{
+	int64_t least = 0;
+	for (size_t k = 0; k < s->d->n; k++) {
+		int64_t far = solve->off[i] - solve->off[k];
+		bool beside = far > 0 && s->key[i] == s->key[k] && (!least || far < least);
+		for (size_t j = 0; j < s->shared.n && beside; j++)
+			beside = &s->shared.at[j] == solve ||
+				s->shared.at[j].off[i] == s->shared.at[j].off[k];
+		least = beside ? far : least;
+	}
+	return least;
+}
+
+/* Compares tiles along one digit: each access with itself, so that its value depends on the place
+ * alone, and with the one before it in the tile. What is further apart is the same then too, since
+ * a place between the two tiles could be touched by those between the two accesses. */
 static bool compare_along(Same *s, const Shared *solve)
 {
-	int64_t done[MOST_OFFSETS];
-	int n = 0;
-	bool same = true;
-	for (size_t i = 0; i < s->d->n && same; i++)
-		for (size_t k = 0; k < s->d->n && same; k++) {
-			int64_t far = solve->off[i] - solve->off[k];
-			bool seen = far < 0 || s->key[i] != s->key[k];
-			for (int j = 0; j < n && !seen; j++)
-				seen = done[j] == far;
-			if (seen)
-				continue;
-			if (n == MOST_OFFSETS)
-				return false;
-			done[n++] = far;
-			s->more = far;
-			same = compare(s, solve, false);
-		}
-	s->more = 0;
+	int64_t done[MOST_OFFSETS] = {0};
+	int n = 1;
+	bool same = compare(s, solve, false);
+	for (size_t i = 0; i < s->d->n && same; i++) {
+		int64_t far = nearest(s, solve, i);
+		bool seen = false;
+		for (int j = 0; j < n && !seen; j++)
+			seen = done[j] == far;
+		if (seen)
+			continue;
+		if (n == MOST_OFFSETS)
+			return false;
+		done[n++] = far;
+		s->more = far;
+		same = compare(s, solve, false);
+		s->more = 0;
+	}
 	return same;
 }
 
