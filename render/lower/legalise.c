@@ -8,7 +8,8 @@
  *     c0 c1 c2 c3  →   a2 a3 c2 c3  →   a2 b2 c2 d2
  *     d0 d1 d2 d3      b2 b3 d2 d3      a3 b3 c3 d3
  *
- * Then lanes are as many as a register holds (widths.c). */
+ * Before that, stores that lie apart become whole vectors (interleave.c); after it lanes are as
+ * many as a register holds (widths.c). */
 #include "index/index.h"
 #include "lower/lower.h"
 #include "target/target.h"
@@ -155,11 +156,11 @@ static void put_statement(Legal *w, UOp *s)
 
 static UOp *kernel_legal(const KernelUse *use)
 {
-	Nodes all = walk(use->kernel);
+	UOp *r = kernel_interleaved(use->kernel, use->alias);
+	Nodes all = walk(r);
 	Legal w = {0};
 	int64_t first, column;
 	bool any = false;
-	UOp *r = use->kernel;
 
 	for (size_t i = 0; i < all.n; i++) {
 		any |= all.at[i]->nsrc && is_column(all.at[i], &first, &column);

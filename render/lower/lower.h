@@ -201,6 +201,9 @@ UOp *roll_tiles(UOp *kernel);
 Graph *lower_lanes(Graph *g);
 /* legalise.c: lanes as the target has them. */
 Graph *lower_legalise(Graph *g);
+/* interleave.c: stores that lie apart, next to each other, as whole vectors; alias: buffers may be
+ * the same */
+UOp *kernel_interleaved(UOp *kernel, bool alias);
 /* widths.c: a kernel whose statements have no more lanes than a register of the target holds */
 UOp *kernel_widths(UOp *kernel);
 /* cost.c: nanoseconds that an item of the grid takes on one core, in terms of the symbolic

@@ -28,33 +28,18 @@ void r_20_3(float *__restrict y, const float *__restrict x, const long from, con
 		acc1_0 = acc1_0 + load_f32x8(&buf0[0]);
 		acc1_0 = acc1_0 + load_f32x8(&buf0[8]);
 		acc1_0 = acc1_0 + load_f32x8(&buf0[16]);
-		const f32x8 t0 = load_f32x8(&buf0[0]) * (1.0f / acc1_0);
-		y[v0 * 3] = t0[0];
-		y[v0 * 3 + 3] = t0[1];
-		y[v0 * 3 + 6] = t0[2];
-		y[v0 * 3 + 9] = t0[3];
-		y[v0 * 3 + 12] = t0[4];
-		y[v0 * 3 + 15] = t0[5];
-		y[v0 * 3 + 18] = t0[6];
-		y[v0 * 3 + 21] = t0[7];
-		const f32x8 t1 = load_f32x8(&buf0[8]) * (1.0f / acc1_0);
-		y[v0 * 3 + 1] = t1[0];
-		y[v0 * 3 + 4] = t1[1];
-		y[v0 * 3 + 7] = t1[2];
-		y[v0 * 3 + 10] = t1[3];
-		y[v0 * 3 + 13] = t1[4];
-		y[v0 * 3 + 16] = t1[5];
-		y[v0 * 3 + 19] = t1[6];
-		y[v0 * 3 + 22] = t1[7];
-		const f32x8 t2 = load_f32x8(&buf0[16]) * (1.0f / acc1_0);
-		y[v0 * 3 + 2] = t2[0];
-		y[v0 * 3 + 5] = t2[1];
-		y[v0 * 3 + 8] = t2[2];
-		y[v0 * 3 + 11] = t2[3];
-		y[v0 * 3 + 14] = t2[4];
-		y[v0 * 3 + 17] = t2[5];
-		y[v0 * 3 + 20] = t2[6];
-		y[v0 * 3 + 23] = t2[7];
+		const f32x8 v10 = load_f32x8(&buf0[0]) * (1.0f / acc1_0);
+		const f32x8 v11 = load_f32x8(&buf0[8]) * (1.0f / acc1_0);
+		const f32x8 v12 = load_f32x8(&buf0[16]) * (1.0f / acc1_0);
+		const f32x8 v13 = __builtin_shufflevector(v10, v11, 0, 8, 0, 1, 9, 1, 2, 10);
+		const f32x8 v14 = __builtin_shufflevector(v13, v12, 0, 1, 8, 3, 4, 9, 6, 7);
+		store_f32x8(&y[v0 * 3], v14);
+		const f32x8 v15 = __builtin_shufflevector(v10, v11, 2, 3, 11, 3, 4, 12, 4, 5);
+		const f32x8 v16 = __builtin_shufflevector(v15, v12, 10, 1, 2, 11, 4, 5, 12, 7);
+		store_f32x8(&y[v0 * 3 + 8], v16);
+		const f32x8 v17 = __builtin_shufflevector(v10, v11, 13, 5, 6, 14, 6, 7, 15, 7);
+		const f32x8 v18 = __builtin_shufflevector(v17, v12, 0, 13, 2, 3, 14, 5, 6, 15);
+		store_f32x8(&y[v0 * 3 + 16], v18);
 	}
 }
 
