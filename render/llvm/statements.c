@@ -88,7 +88,8 @@ static void print_store(Printer *p, UOp *u)
 	if (dtype_lanes(d) > 1)
 		llvm_store_lanes(p, index, value, each);
 	else
-		print_line(p, "store %s %s, %s* %s", t, value, t, llvm_address(p, index, NULL, true));
+		print_line(p, "store %s %s, %s* %s", t, value, t,
+			llvm_address(p, index, NULL, true));
 	if (p->gate)
 		llvm_label(p, "done", n);
 	p->gate = NULL;
