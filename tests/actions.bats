@@ -44,6 +44,20 @@ drawn() {
 	drawn 2 10 llvm tile transpose jam partial stage chunk
 }
 
+# worded COUNT TARGET SEED…: random lists, as they are and in the primitives that --explain prints
+worded() {
+	local seed
+	for seed in "${@:3}"; do
+		python3 "$TESTS/words.py" "$seed" "$1" "$2" > told || { cat told; return 1; }
+		[ "$(sed -nE '$s/.* ([0-9]+) with words.*/\1/p' told)" -gt 5 ]
+	done
+}
+
+@test "actions: words and the primitives that they stand for make the same loops" {
+	worded 5 clang 1 2
+	worded 5 opencl 1
+}
+
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
 @test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split swap; }
 @test "actions: ranges that are groups, items and tiles of a GPU" { drawn 2 "$(sanitized && echo 3 || echo 8)" opencl kind; }
@@ -57,6 +71,9 @@ drawn() {
 		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'partial 3' 'partial 2048' 'jam 65' \
 		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose LOAD.5' 'transpose LOAD.1 1' 'stage' 'stage LOAD.1' 'stage 0 1' 'stage LOAD.1 0' 'stage LOAD.1 2; stage LOAD.1 1' \
 		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage LOAD.1000 1' 'stage LOAD 1' 'stage LOAD. 1' 'pad LOAD.0 1' 'grid -1' 'jam' \
+		'split 0 64 overlap; kind 0.1 jam' 'split 0 2 overlap; kind 0.1 jam; kind 0.1 vector' 'split 1 32 overlap; split 1.1 12; kind 1.1.0 jam; kind 1.1.1 vector' \
+		'split 1 32 overlap; split 1.1 16; kind 1.1.0 jam' 'split 0 2 peel; kind 0.1 jam; split 0.0 2 overlap' 'kind 0 jam' 'kind 2 jam 0' 'kind 0 jam 4' 'kind 2 jam 4 near' 'kind 2 jam 4; kind 2 jam 2' \
+		'split 0 2 overlap; kind 0.1 jam; split 0.0 2; kind 0.0.0 thread' 'split 0 2 overlap; kind 0.1 thread' 'rfactor 0 4' 'rfactor 2 3' 'kind 0.1 jam' 'order 0.0 1' 'stage LOAD.0 register' \
 		'kind 1 thread' 'kind 0 thread; kind 0 thread' 'kind 2 thread' 'kind 0 vector' 'kind 1 vector' 'split 1 4; kind 1.1 vector; tile 1.1 1 4' 'kind 0 faster'; do
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done

@@ -447,6 +447,8 @@ def transpose_prefetched(l):
 
 
 def bind(l, word="bind"):
+    if any(w[0] in ("bind", "group") for w in l.words):
+        return False
     axes = l.k.free_ranges()
     some = axes if l.r.random() < 0.4 else l.r.sample(axes, l.r.randint(0, len(axes)))
     return l.add(word, l.r.choice([1, 2, 4, 16, 32]), *sorted(some, key=path))
@@ -457,7 +459,7 @@ def group(l):
 
 
 def items(l):
-    return not any(w[0] in ("bind", "group") for w in l.words) and l.r.choice([bind, group, group])(l)
+    return l.r.choice([bind, group, group])(l)
 
 
 def ways(l):

@@ -10,12 +10,12 @@ bool tile_fixed(const Plan *p, const Facts *f, int r)
 	bool whole = count_of(f, 1ull << r) == least && p->tile[r].unroll &&
 		least % tile_size(p, r) == 0;
 	return p->tile[r].unroll && least >= tile_size(p, r) &&
-		((!f->in_place && !f->gated) || whole);
+		((!f->in_place && !f->gated && !(p->peeled >> r & 1)) || whole);
 }
 
 bool tile_open(const Plan *p, const Facts *f, int r)
 {
-	return p->tile[r].unroll && !f->in_place && !f->gated &&
+	return p->tile[r].unroll && !f->in_place && !f->gated && !(p->peeled >> r & 1) &&
 		least_size(f, r) < tile_size(p, r) && count_of(f, 1ull << r) >= tile_size(p, r);
 }
 
@@ -96,6 +96,17 @@ static bool overlaps_fit(const Plan *p, const Facts *f)
 static bool serial_but_scans(const Facts *f)
 {
 	return f->sort || f->serial & ~f->scanned || (f->serial && f->in_place);
+}
+
+/* The elements of an inner piece stand side by side, and the last piece has a rest as it is
+ * told. */
+static bool pieces_fit(const Plan *p, const Facts *f)
+{
+	for (int r = 0; r < f->nrange; r++)
+		if (p->piece[r] && (tile_size(p, r) != p->piece[r] ||
+			(p->overlapped >> r & 1 && !tile_fixed(p, f, r) && !tile_open(p, f, r))))
+			return false;
+	return true;
 }
 
 /* Tiles are of ranges that may run in any order. Vectors are powers of two, at most one tile is in
@@ -353,7 +364,7 @@ static bool items_fit(const Plan *p, const Facts *f)
 		return true;
 	if (p->mode != PLAN_ITEMS && (f->serial || f->sort))
 		return false;
-	if (p->mode == PLAN_TILES && !members_fit(p, f))
+	if (p->mode == PLAN_TILES ? !members_fit(p, f) : p->groups || p->members)
 		return false;
 	return target->gpu && p->items > 0 && !(p->items & (p->items - 1)) &&
 		!(p->bound & ~(f->out & ~f->serial));
@@ -396,6 +407,9 @@ const char *plan_misfit(const Plan *p, const Facts *f)
 		bool (*fits)(const Plan *p, const Facts *f);
 		const char *why;
 	} check[] = {
+		{pieces_fit,
+			"elements of the inner piece of a split are not all side by side, or the "
+			"last piece cannot begin early"},
 		{order_has_all, "its order does not have each output range"},
 		{order_keeps, "loops that are serial, or of a scan, are out of their order"},
 		{overlaps_fit,

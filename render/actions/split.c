@@ -84,7 +84,7 @@ static Tail tail_of(const Split *s, const Val *a)
 	if (val_is_str(a->a[3], "pad"))
 		return PAD;
 	if (!val_is_str(a->a[3], "overlap"))
-		refuse(s, "its rest is 'guard', 'pad' or 'overlap'");
+		refuse(s, "its rest is 'guard', 'pad', 'overlap' or 'peel'");
 	return OVERLAP;
 }
 

@@ -81,27 +81,9 @@ static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
 
 static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
 
-/* The range that a split reduction runs in lanes: the innermost one if it is long enough, or if it
- * is a block inside others; else the longest; -1 when none is long enough. */
-static int partial_range(Lowering *l, uint64_t over)
+static int parted_range(const Lowering *l, uint64_t over)
 {
-	int best = -1, last = last_range(over);
-	int64_t lo, hi, most = 2 * l->plan.partial - 1;
-	if (over & (over - 1) && least_size(&l->facts, last) == l->plan.partial &&
-		most_size(&l->facts, last) == l->plan.partial)
-		return last;
-	for (int r = last; r >= 0 && l->plan.partial; r--) {
-		if (!(over >> r & 1))
-			continue;
-		ix_bounds(l->facts.range[r]->src[0], &lo, &hi);
-		if (hi > most) {
-			best = r;
-			most = hi;
-		}
-		if (best == last)
-			break;
-	}
-	return best;
+	return partial_range(&l->plan, &l->facts, over, l->plan.parted);
 }
 
 /* One of the loops of a reduction, with the lanes of the tiles around it. The main part runs in
@@ -316,24 +298,6 @@ static void open_loads(Lowering *l, Nest *n)
 	n->load->loads = n;
 }
 
-/* Several accumulators pay when the body is small, has no loop of its own, and the reduction is
- * long enough. */
-static bool is_partial(Lowering *l, const UOp *u)
-{
-	enum { SMALL = 96 };
-	if (folds_tuple(u) || partial_range(l, bound_of(u)) < 0)
-		return false;
-	Nodes body = walk(u->src[0]);
-	size_t size = 0;
-	for (size_t i = 0; i < body.n; i++) {
-		bool inside = free_of(body.at[i]) & bound_of(u);
-		size += inside;
-		if (size > SMALL || (inside && body.at[i]->op == OP_RREDUCE))
-			return false;
-	}
-	return true;
-}
-
 /* Do the lanes hold a vector? Then the reduction is not also split. */
 static bool has_vector(const Lowering *l, const Scope *at, uint64_t lanes)
 {
@@ -368,8 +332,8 @@ static void open_nest(Lowering *l, Nest *n, UOp *u)
 	} else if (n->kind == NEST_STAGE) {
 		open_stage(l, n, open_loops(l, n, n->outside), n->over, n->lanes);
 	} else if (n->partial) {
-		open_fold(l, n, partial_range(l, n->over), n->partial);
-	} else if (n->lanes && l->plan.jam > 1 && last >= 0 &&
+		open_fold(l, n, parted_range(l, n->over), n->partial);
+	} else if (n->lanes && last >= 0 && l->plan.jammed >> last & 1 &&
 		count_of(&l->facts, 1ull << last) >= l->plan.jam) {
 		open_fold(l, n, last, l->plan.jam);
 	} else {
@@ -393,7 +357,8 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 {
 	if (kind == NEST_FOLD && l->shared && at == l->shared)
 		kind = NEST_GROUP;
-	bool partial = kind == NEST_FOLD && !has_vector(l, at, lanes) && is_partial(l, u);
+	bool partial = kind == NEST_FOLD && !has_vector(l, at, lanes) &&
+		parted_range(l, bound_of(u)) >= 0 && parts_pay(u);
 	const Staged none = {.over = nest_over(l, u, kind == NEST_PART)},
 		     *s = kind == NEST_STAGE ? &l->plan.stage[stage_of(&l->plan, u)] : &none;
 	for (size_t i = at->nests.n; i-- > 0;) {
