@@ -14,7 +14,7 @@ import actions
 from actions import must, tool
 
 WORDS = {"tile", "chunk", "grid", "partial", "jam", "bind", "group", "transpose"}
-DRAWN = {"opencl": ["bind", "group", "stage", "kind"]}
+DRAWN = {"opencl": ["bind", "group", "stage", "kind", "peel"]}
 
 
 def loops(lower, fused, name, words):

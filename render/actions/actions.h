@@ -40,6 +40,10 @@ typedef struct {
 	 * piece's; 0: not split. The last of them shorter, or overlapping the one before. */
 	int piece[MAX_RANGES], vector[MAX_RANGES];
 	uint64_t peeled, overlapped;
+	/* of a peeled one that is no tile: how many loops of order, or folds, stand around the loop
+	 * within a block (0: the one over blocks does, last); which are written out */
+	int within[MAX_RANGES];
+	uint64_t written;
 	Tile tile[MAX_RANGES];             /* by place in range[]; {0, 0}: one element at a time */
 	int lanes[MAX_RANGES], nlanes;     /* the tiled ranges, in the order of their lane loops */
 	int chunk[MAX_RANGES];             /* tiles of a range in a loop outside all others */
@@ -64,6 +68,8 @@ typedef struct {
 } Plan;
 /* Elements of a tile; 0 when range r has none. */
 static inline int tile_size(const Plan *p, int r) { return p->tile[r].unroll * p->tile[r].vector; }
+/* The ranges that loops split into blocks, not tiles. */
+uint64_t block_ranges(const Plan *p);
 /* The tiled ranges as a set. */
 uint64_t tiled_ranges(const Plan *p);
 /* Can the last tile of range r begin before the one before it ends, so that all are whole? It can
@@ -126,7 +132,7 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
  * stay, with axis numbers for names, in the kernel's arg as "plan". */
 Graph *lower_rewrites(Graph *g);
 
-/* split.c: ["split", r, n], ["split", r, n, "guard"], ["split", r, n, "overlap"] */
+/* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);
 
 /* rfactor.c: ["rfactor", r] */
@@ -173,16 +179,20 @@ int64_t plan_bytes(const Plan *p, const Facts *f);
 
 /* ---- pieces.c: what a list says of ranges and their pieces */
 
-/* A loop over an output range, or over chunks of its tiles. */
-typedef struct { int r; bool chunk; } PlanLevel;
+/* A loop over an output range: its elements, its tiles, or chunks of these; blocks of it, of which
+ * the last may be shorter, and the elements of one. */
+typedef struct { int r; enum { SINGLES, TILES, CHUNKS, BLOCKS, IN_BLOCK } what; } PlanLoop;
 /* They, outermost first; returns how many. */
-int plan_levels(const Plan *p, PlanLevel *level);
+int plan_loops(const Plan *p, PlanLoop *level);
+/* The same of a reduction over the ranges of set: blocks of those in `blocks`, elements in a block
+ * of those in `within`. */
+int fold_loops(const Plan *p, uint64_t set, uint64_t blocks, uint64_t within, PlanLoop *level);
 /* The range that a name means, or of which it means a piece. Two reductions may each have a range
  * of the same axis number: `among` says which are meant. */
 int range_of(const Facts *f, const Val *name, uint64_t among);
-/* The names of the loop over range r, or over its tiles, and of that over its chunks. */
+/* The names of the loop over range r, its tiles or blocks, and of any loop. */
 const Val *loop_name(const Plan *p, const Facts *f, int r);
-const Val *chunk_name(const Facts *f, int r);
+const Val *named_loop(const Plan *p, const Facts *f, PlanLoop v);
 /* Word i of an action, a number up to `most`. */
 int action_number(const Facts *f, const Val *a, size_t i, int64_t most);
 /* The range that a split reduction runs in lanes, of those in `among`: the innermost one if it is

@@ -68,17 +68,21 @@ void choose_order(Plan *p, const Facts *f, const Folds *k)
 }
 
 /* The loops of a reduction that stand outside of some of those on which it depends, and these.
- * False where one of its loops stands between these. */
+ * False where one of its loops stands between these. A loop within a block stands in order[] as the
+ * range's number and MAX_RANGES. */
 static bool fold_outside(Staged *s, const int *order, int n)
 {
 	uint64_t bound = bound_of(s->value), free = free_of(s->value);
 	int last = n - 1;
-	while (last >= 0 && !(free >> order[last] & 1))
+	while (last >= 0 && (order[last] >= MAX_RANGES || !(free >> order[last] & 1)))
 		last--;
 	for (int i = 0; i <= last; i++) {
-		uint64_t bit = 1ull << order[i];
-		if (bound & bit && s->over)
+		bool within = order[i] >= MAX_RANGES;
+		uint64_t bit = 1ull << order[i] % MAX_RANGES;
+		if (bound & bit && (s->over || within))
 			return false;
+		if (within)
+			continue;
 		if (bound & bit)
 			s->outside |= bit;
 		else if (s->outside)

@@ -4,7 +4,8 @@
  *
  *     split 0 48 overlap      r0 in 48s:       0.0 a loop, 0.1 elements
  *     split 0.1 16            3 vectors of 16: 0.1.0 and 0.1.1
- *     split 0.0 32 overlap    0.0.0 a loop over chunks of 32 tiles, 0.0.1 one within a chunk */
+ *     split 0.0 32 overlap    0.0.0 a loop over chunks of 32 tiles, 0.0.1 one within a chunk
+ *     split 0 48 peel         both loops: 0.0 over blocks, 0.1 in one; then one of what is left */
 #include "target/target.h"
 #include "actions/actions.h"
 #include <ctype.h>
@@ -47,7 +48,7 @@ int range_of(const Facts *f, const Val *name, uint64_t among)
 
 /* WHOLE, or the loop over tiles; that over chunks, and within one; elements side by side, their
  * vectors and what is in one */
-typedef enum { WHOLE, LOOP, CHUNKS, WITHIN, SIDE, SIDE_VECTORS, SIDE_VECTOR, PIECES } Piece;
+typedef enum { WHOLE, LOOP, CHUNK, WITHIN, SIDE, SIDE_VECTORS, SIDE_VECTOR, PIECES } Piece;
 
 /* Which piece of range r a name means; dies where there is no such piece. */
 static Piece piece_of(const Plan *p, const Facts *f, const Val *name, int r)
@@ -75,7 +76,11 @@ const Val *loop_name(const Plan *p, const Facts *f, int r)
 		val_int(axis_of(f, r));
 }
 
-const Val *chunk_name(const Facts *f, int r) { return piece_named(f, r, "0.0"); }
+const Val *named_loop(const Plan *p, const Facts *f, PlanLoop v)
+{
+	return v.what == CHUNKS ? piece_named(f, v.r, "0.0") :
+		v.what == IN_BLOCK ? piece_named(f, v.r, "1") : loop_name(p, f, v.r);
+}
 
 /* ---- split */
 
@@ -148,43 +153,129 @@ static void forget_order(Plan *p)
 {
 	int n = 0;
 	p->norder = p->nfolds = 0;
+	memset(p->within, 0, sizeof p->within);
 	for (int i = 0; i < p->nstage; i++)
 		if (!p->stage[i].outside)
 			p->stage[n++] = p->stage[i];
 	p->nstage = n;
 }
 
+static _Noreturn void misplaced(const Facts *f, const char *why)
+{
+	die(MALFORMED, "node %u KERNEL: %s", f->kernel->id, why);
+}
+
+/* Elements of tiles are within all loops, wherever they are named; the loop within a block stands
+ * here. */
+static void order_within(Plan *p, const Facts *f, int r, uint64_t set)
+{
+	if (!(set >> r & 1) || p->within[r])
+		misplaced(f, "an inner piece stands once, within the outer one");
+	p->within[r] = f->out >> r & 1 ? p->norder : p->nfolds;
+}
+
+static void order_loop(Plan *p, const Facts *f, int r, uint64_t set)
+{
+	if (set >> r & 1)
+		misplaced(f, "the order names a range twice");
+	if (f->out >> r & 1)
+		p->order[p->norder++] = r;
+	else
+		p->folds[p->nfolds++] = r;
+}
+
 void read_order(Plan *p, const Facts *f, const Val *a)
 {
-	int all[MAX_RANGES], n = 0, chunk[MAX_RANGES], nchunk = 0;
+	int all[2 * MAX_RANGES], n = 0, chunk[MAX_RANGES], nchunk = 0;
 	uint64_t set = 0;
 	forget_order(p);
 	for (size_t i = 1; i < a->n && n < MAX_RANGES; i++) {
 		int r = range_to_order(f, a->a[i]);
 		Piece piece = piece_of(p, f, a->a[i], r);
-		if (piece == CHUNKS && !n)
+		if (piece == CHUNK) {
+			if (n)
+				misplaced(f, "chunks stand outside of all other loops");
 			chunk[nchunk++] = r;
-		if (piece > WITHIN || (piece == CHUNKS && !n))
-			continue;               /* elements side by side: within all loops */
-		if (piece == CHUNKS || set >> r & 1)
-			die(MALFORMED, "node %u KERNEL: %s", f->kernel->id,
-				piece == CHUNKS ? "chunks stand outside of all other loops" :
-				"the order names a range twice");
-		all[n++] = r;
-		set |= 1ull << r;
-		if (f->out >> r & 1)
-			p->order[p->norder++] = r;
-		else
-			p->folds[p->nfolds++] = r;
+		} else if (piece == SIDE && p->peeled >> r & 1) {
+			order_within(p, f, r, set);
+			all[n++] = r + MAX_RANGES;
+		} else if (piece <= WITHIN) {
+			order_loop(p, f, r, set);
+			all[n++] = r;
+			set |= 1ull << r;
+		}
 	}
 	if (!chunks_keep(p, chunk, nchunk))
-		die(MALFORMED, "node %u KERNEL: chunks stand in the order of the loops within them",
-			f->kernel->id);
+		misplaced(f, "chunks stand in the order of the loops within them");
 	if (n > p->norder && !order_folds(p, f, all, n))
-		die(MALFORMED, "node %u KERNEL: a reduction's loops stand between those of the "
-			       "ranges that its accumulators are over", f->kernel->id);
+		misplaced(f, "a reduction's loops stand between those of the ranges that its "
+			"accumulators are over");
 	memcpy(p->listed, all, n * sizeof *all);
 	p->nlisted = n;
+}
+
+/* Loops with their places: that within a block where it was said, or just inside of the one over
+ * blocks. */
+typedef struct { PlanLoop level; int at; } Placed;
+
+static void place(Placed *v, int *n, int r, int what, int at)
+{
+	int i = (*n)++;
+	for (; i && v[i - 1].at > at; i--)
+		v[i] = v[i - 1];
+	v[i] = (Placed){{r, what}, at};
+}
+
+static int within_at(const Plan *p, int r, int outer)
+{
+	return p->within[r] ? 2 * p->within[r] - 1 : outer + 1;
+}
+
+static int levels_placed(const Placed *v, int n, PlanLoop *level)
+{
+	for (int i = 0; i < n; i++)
+		level[i] = v[i].level;
+	return n;
+}
+
+int plan_loops(const Plan *p, PlanLoop *level)
+{
+	Placed v[2 * MAX_RANGES];
+	uint64_t blocks = block_ranges(p);
+	int n = 0, chunks = 0;
+	for (int i = 0; i < p->norder; i++)
+		if (p->chunk[p->order[i]])
+			level[chunks++] = (PlanLoop){p->order[i], CHUNKS};
+	for (int i = 0; i < p->norder; i++) {
+		int r = p->order[i];
+		bool block = blocks >> r & 1;
+		place(v, &n, r, block ? BLOCKS : p->tile[r].unroll ? TILES : SINGLES, 2 * i);
+		if (block)
+			place(v, &n, r, IN_BLOCK, within_at(p, r, 2 * i));
+	}
+	return chunks + levels_placed(v, n, level + chunks);
+}
+
+/* Ranges that the order does not list are outside of those that it does, by number. */
+int fold_loops(const Plan *p, uint64_t set, uint64_t blocks, uint64_t within, PlanLoop *level)
+{
+	Placed v[2 * MAX_RANGES];
+	int at[MAX_RANGES], n = 0;
+	for (int r = 0; r < MAX_RANGES; r++)
+		at[r] = 2 * (r - MAX_RANGES);
+	for (int i = 0; i < p->nfolds; i++)
+		at[p->folds[i]] = 2 * i;
+	for (int r = 0; r < MAX_RANGES; r++) {
+		if (!(set >> r & 1))
+			continue;
+		if (blocks >> r & 1)
+			place(v, &n, r, BLOCKS, at[r]);
+		else if (!(within >> r & 1))
+			place(v, &n, r, SINGLES, at[r]);
+		if (within >> r & 1)
+			place(v, &n, r, IN_BLOCK, within_at(p, r, at[r]));
+	}
+	return levels_placed(v, n, level);
 }
 
 /* ---- kind */
@@ -196,30 +287,19 @@ static bool is_vector(const Plan *p, const Facts *f, int r)
 		tile_size(p, r) == most_size(f, r);
 }
 
-int plan_levels(const Plan *p, PlanLevel *level)
-{
-	int n = 0;
-	for (int i = 0; i < p->norder; i++)
-		if (p->chunk[p->order[i]])
-			level[n++] = (PlanLevel){p->order[i], true};
-	for (int i = 0; i < p->norder; i++)
-		level[n++] = (PlanLevel){p->order[i], false};
-	return n;
-}
-
 /* Threads share loops from the outermost on, which are named in that order; a range by its own name
  * with its chunks. */
 static void kind_thread(Plan *p, const Facts *f, const Val *a, int r, Piece piece)
 {
-	PlanLevel level[2 * MAX_RANGES];
-	int n = plan_levels(p, level), at = p->grid;
-	bool chunk = piece == CHUNKS;
+	PlanLoop level[3 * MAX_RANGES];
+	int n = plan_loops(p, level), at = p->grid;
+	bool chunk = piece == CHUNK;
 	if (piece > WITHIN)
-		refuse(f, a, "elements side by side are of one thread");
-	while (at < n && !(level[at].r == r && level[at].chunk == chunk) &&
-		((level[at].chunk && piece == WHOLE) || is_vector(p, f, level[at].r)))
+		refuse(f, a, "elements of a piece are of one thread");
+	while (at < n && !(level[at].r == r && (level[at].what == CHUNKS) == chunk) &&
+		((level[at].what == CHUNKS && piece == WHOLE) || is_vector(p, f, level[at].r)))
 		at++;
-	if (at >= n || level[at].r != r || level[at].chunk != chunk)
+	if (at >= n || level[at].r != r || (level[at].what == CHUNKS) != chunk)
 		die(MALFORMED, "node %u KERNEL: kind thread is of the outermost loop that threads "
 			       "do not share yet", f->kernel->id);
 	p->grid = at + 1;
@@ -302,13 +382,14 @@ static void kind_jam(Plan *p, const Facts *f, const Val *a, int r, Piece piece)
 static void whole(const Facts *f, const Val *a, Piece piece)
 {
 	if (piece != WHOLE)
-		refuse(f, a, "a piece of elements side by side is not of that kind");
+		refuse(f, a, "a piece that loops make is not of that kind");
 }
 
 static void kind_unroll(Plan *p, const Facts *f, const Val *a, int r, Piece piece)
 {
-	whole(f, a, piece);
-	p->unrolled |= 1ull << r;
+	if (piece != SIDE)
+		whole(f, a, piece);
+	*(piece == SIDE ? &p->written : &p->unrolled) |= 1ull << r;
 }
 
 static void bind_kind(Plan *p, const Facts *f, uint64_t *set, int r)

@@ -107,11 +107,16 @@ const Val *plan_write(const Plan *p, const Facts *f)
 
 /* ---- read */
 
+/* Buffers, and what is prefetched, are of whole ranges. */
 static uint64_t set_from(const Facts *f, const Val *a, size_t from, size_t to, uint64_t among)
 {
 	uint64_t set = 0;
-	for (size_t i = from; i < to; i++)
+	for (size_t i = from; i < to; i++) {
+		if (a->a[i]->kind != VAL_INT)
+			die(MALFORMED, "node %u KERNEL: %s is of whole ranges, not of pieces that "
+				"loops make", f->kernel->id, a->a[0]->s);
 		set |= 1ull << range_of(f, a->a[i], among);
+	}
 	return set;
 }
 
@@ -158,6 +163,14 @@ void plan_read(Plan *p, const Facts *f)
 	const char *why = plan_misfit(p, f);
 	if (why)
 		die(MALFORMED, "node %u KERNEL: its actions do not fit it: %s", f->kernel->id, why);
+}
+
+uint64_t block_ranges(const Plan *p)
+{
+	uint64_t set = 0;
+	for (int r = 0; r < MAX_RANGES && p->peeled; r++)
+		set |= (uint64_t)(p->piece[r] && !p->tile[r].unroll && !p->tile[r].vector) << r;
+	return set & p->peeled;
 }
 
 uint64_t tiled_ranges(const Plan *p)

@@ -67,14 +67,15 @@ void word_tile(Reading *w, const Val *a)
 static void put_order(Reading *w)
 {
 	const Plan *p = w->p;
-	const Val *v[3 * MAX_RANGES] = {val_str("order")};
-	PlanLevel level[2 * MAX_RANGES];
-	int n = 1, levels = plan_levels(p, level);
-	for (int i = 0; i < levels && level[i].chunk; i++)
-		v[n++] = chunk_name(w->f, level[i].r);
-	for (int i = 0; i < p->nlisted; i++)
-		v[n++] = w->f->out >> p->listed[i] & 1 ? loop_name(p, w->f, p->listed[i]) :
-			val_int(axis_of(w->f, p->listed[i]));
+	const Val *v[4 * MAX_RANGES] = {val_str("order")};
+	PlanLoop level[3 * MAX_RANGES];
+	int n = 1, levels = plan_loops(p, level);
+	for (int i = 0; i < levels && level[i].what == CHUNKS; i++)
+		v[n++] = named_loop(p, w->f, level[i]);
+	for (int i = 0; i < p->nlisted; i++) {
+		int r = p->listed[i] % MAX_RANGES;
+		v[n++] = named_loop(p, w->f, (PlanLoop){r, p->listed[i] == r ? SINGLES : IN_BLOCK});
+	}
 	read_primitive(w, val_array(n, v));
 }
 
@@ -91,14 +92,13 @@ void word_chunk(Reading *w, const Val *a)
 
 void word_grid(Reading *w, const Val *a)
 {
-	PlanLevel level[2 * MAX_RANGES];
-	int n = plan_levels(w->p, level), most = action_number(w->f, a, 1, 2 * MAX_RANGES);
+	PlanLoop level[3 * MAX_RANGES];
+	int n = plan_loops(w->p, level), most = action_number(w->f, a, 1, 2 * MAX_RANGES);
 	if (most > n)
 		die(MALFORMED, "node %u KERNEL: grid %d: it has %d loops", w->f->kernel->id, most,
 			n);
 	for (int i = 0; i < most; i++)
-		put(w, "kind", level[i].chunk ? chunk_name(w->f, level[i].r) :
-			loop_name(w->p, w->f, level[i].r), val_str("thread"), NULL, NULL);
+		put(w, "kind", named_loop(w->p, w->f, level[i]), val_str("thread"), NULL, NULL);
 }
 
 /* The outermost of the reductions' ranges is named once. */

@@ -52,33 +52,6 @@ static void innermost(Nest *n, Scope *s)
 	n->inner[n->ninner++] = s;
 }
 
-/* The ranges of set in the order in which loops run over them; returns how many. */
-static int folds_in(const Plan *p, uint64_t set, int *range)
-{
-	uint64_t listed = 0;
-	for (int i = 0; i < p->nfolds; i++)
-		listed |= 1ull << p->folds[i];
-	int n = ranges_in(set & ~listed, range);
-	for (int i = 0; i < p->nfolds; i++)
-		if (set >> p->folds[i] & 1)
-			range[n++] = p->folds[i];
-	return n;
-}
-
-/* Loops over the ranges of set except the last `keep`; returns the innermost scope, NULL when there
- * are no loops. */
-static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
-{
-	Scope *in = NULL;
-	int range[MAX_RANGES], count = folds_in(&l->plan, set, range);
-	for (int i = 0; i < count; i++) {
-		Scope *s = open_loop(l, in ? in : n->at, range[i]);
-		add_inner(n, in, s);
-		in = s;
-	}
-	return in;
-}
-
 static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
 
 static int parted_range(const Lowering *l, uint64_t over)
@@ -141,10 +114,9 @@ static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp 
 }
 
 /* r: the range that runs in blocks, or -1 */
-static void open_fold(Lowering *l, Nest *n, int r, int iterations)
+static void open_fold(Lowering *l, Nest *n, Scope *outer, int r, int iterations)
 {
 	int64_t rest;
-	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
 	if (r < 0) {
 		if (!outer && !n->lanes)
 			add_inner(n, NULL, outer = scope_new(l, n->at, 0, NULL));
@@ -184,6 +156,42 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 			open_around(at, l->plan.prefetch_loads);
 		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
 	}
+}
+
+/* What the loops of a nest are around: of a fold, the range that runs in blocks, or -1. */
+typedef struct { int r, iterations; } Inside;
+
+/* The loops of a nest within `outer` (NULL: all), and what they are around. */
+static void open_loops(
+	Lowering *l, Nest *n, Scope *outer, const PlanLoop *loop, int count, Inside inside)
+{
+	Scope *at = outer ? outer : n->at, *part[2];
+	int parts = 1;
+	if (!count && n->kind == NEST_STAGE)
+		open_stage(l, n, outer, n->over, n->lanes);
+	else if (!count)
+		open_fold(l, n, outer, inside.r, inside.iterations);
+	if (!count)
+		return;
+	if (loop->what == BLOCKS)
+		parts = open_blocks(l, at, loop->r, "reduce", part);
+	else
+		part[0] = loop->what == IN_BLOCK ? open_block(l, at, loop->r, "reduce") :
+			open_loop(l, at, loop->r);
+	for (int i = 0; i < parts; i++) {
+		add_inner(n, outer, part[i]);
+		open_loops(l, n, part[i], loop + 1, count - 1, inside);
+	}
+}
+
+/* The loops over the ranges of set. A part is within the blocks of those outside. */
+static void open_over(Lowering *l, Nest *n, uint64_t set, Inside inside)
+{
+	PlanLoop loop[2 * MAX_RANGES];
+	uint64_t blocks = block_ranges(&l->plan) & set;
+	int count = fold_loops(&l->plan, set, blocks & ~n->inside,
+		n->kind == NEST_STAGE ? 0 : blocks, loop);
+	open_loops(l, n, NULL, loop, count, inside);
 }
 
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat)
@@ -286,7 +294,8 @@ static void open_group(Lowering *l, Nest *n, UOp *u)
 uint64_t nest_over(const Lowering *l, const UOp *u, bool part)
 {
 	int stage = part ? stage_of(&l->plan, u) : -1;
-	return stage < 0 ? bound_of(u) : bound_of(u) & ~l->plan.stage[stage].outside;
+	return stage < 0 ? bound_of(u) : bound_of(u) &
+		~(l->plan.stage[stage].outside & ~block_ranges(&l->plan));
 }
 
 /* The loops that load the accumulators of a part; without lanes there is one, and no loop. */
@@ -330,14 +339,15 @@ static void open_nest(Lowering *l, Nest *n, UOp *u)
 	if (n->group) {
 		open_group(l, n, u);
 	} else if (n->kind == NEST_STAGE) {
-		open_stage(l, n, open_loops(l, n, n->outside), n->over, n->lanes);
+		open_over(l, n, n->outside, (Inside){-1, 1});
 	} else if (n->partial) {
-		open_fold(l, n, parted_range(l, n->over), n->partial);
+		int r = parted_range(l, n->over);
+		open_over(l, n, n->over & ~(1ull << r), (Inside){r, n->partial});
 	} else if (n->lanes && last >= 0 && l->plan.jammed >> last & 1 &&
 		count_of(&l->facts, 1ull << last) >= l->plan.jam) {
-		open_fold(l, n, last, l->plan.jam);
+		open_over(l, n, n->over & ~(1ull << last), (Inside){last, l->plan.jam});
 	} else {
-		open_fold(l, n, -1, 1);
+		open_over(l, n, n->over, (Inside){-1, 1});
 	}
 }
 
@@ -373,6 +383,7 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 	Nest *n = arena_alloc(sizeof *n);
 	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = s->over, .lanes = lanes,
 		.along = s->along, .outside = s->outside, .stage = kind == NEST_STAGE ? s : NULL,
+		.inside = kind == NEST_PART ? l->plan.stage[stage_of(&l->plan, u)].outside : 0,
 		.partial = partial ? l->plan.partial : 0, .element = element_of(u)};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;

@@ -412,11 +412,13 @@ static UOp *whole_call(MergedCall *g)
 	return call;
 }
 
-/* A split of an outer piece makes chunks. */
-static bool is_chunk(const Val *a)
+/* Does it split a loop of the slices, or make chunks of one? */
+static bool splits_slices(const Val *a, const SliceArg *s)
 {
-	const char *piece = a->n > 1 ? strrchr(range_path(a->a[1]), '.') : NULL;
-	return val_is_str(a->a[0], "split") && piece && !strcmp(piece, ".0");
+	bool splits = false;
+	for (int k = 0; k < s->n && val_is_str(a->a[0], "split"); k++)
+		splits |= atoi(range_path(a->a[1])) == s->axis[k];
+	return splits || val_is_str(a->a[0], "chunk");
 }
 
 /* Are the items of a kernel its slices, in their order? Its list may say otherwise: then it runs by
@@ -428,7 +430,7 @@ static bool keeps_slices(const UOp *kernel, const SliceArg *s)
 	int64_t shared = 0;
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++) {
 		const Val *a = list->a[i];
-		if (val_is_str(a->a[0], "chunk") || is_chunk(a))
+		if (splits_slices(a, s))
 			return false;
 		if (val_is_str(a->a[0], "grid"))
 			shared = a->a[1]->i;
