@@ -120,6 +120,21 @@ same() {
 	same x=rand n=3 h=8 w=5
 }
 
+# Windows overlap: the phases of the output's rows and columns are an axis of what is written first, whose channels have blocks.
+@test "layout: the phases of an upsampling convolution" {
+	local sizes
+	for sizes in "1 32 9 7|32 32 4 4|stride=2, padding=1" "2 16 5 9|16 48 3 3|stride=2, padding=1, output_padding=1"; do
+		printf '%s\n' "input x f32[$(cut -d'|' -f1 <<< "$sizes" | tr ' ' ,)]" "input w f32[$(cut -d'|' -f2 <<< "$sizes" | tr ' ' ,)]" \
+			"output y = relu(conv_transpose2d(x, w, ${sizes##*|}))" > u.t
+		tool trace u.t > n.mp
+		tool fuse n.mp | tool lower -t clang --explain > l.mp 2> told
+		grep -q "^lower: r_.*is taken apart by" told || { cat told; return 1; }
+		grep -q "t[0-9]* in blocks of" told || { cat told; return 1; }
+		tool prove l.mp > /dev/null
+		same x=rand w=rand
+	done
+}
+
 @test "layout: any pass can be left out" {
 	python3 "$TESTS/layout.py" 291 > n.t
 	tool trace n.t > n.mp

@@ -453,14 +453,23 @@ static bool reads_one_stream(const Tiling *t)
 	return one && lower_constants >= large;
 }
 
-/* Whole rows of accumulators in the cache, several iterations at a time; without vectors they are
- * registers, and sums enough. */
+/* Vectors of a row of accumulators: as many as there are registers, so that no iteration loads and
+ * stores them, but a quarter of a page of each row that is read, which prefetchers can follow. */
+static int row_vectors(const Tiling *t)
+{
+	int run = target->vector ? target->machine.page / 4 / target->vector : 0;
+	int most = row_tile() / t->lanes, n = run > target->registers ? run : target->registers;
+	return !target->vector || n > most ? most : n;
+}
+
+/* Rows of accumulators, several iterations at a time; without vectors they are registers, and sums
+ * enough. */
 static void tile_rows(Tiling *t)
 {
 	int64_t iterations = length_of(t, t->heavy);
 	/* a symbolic number of columns may be too small for a tile to be of use */
 	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
-	int wide = (open ? 4 * USUAL_SIZE : row_tile()) / t->lanes;
+	int wide = open ? 4 * USUAL_SIZE / t->lanes : row_vectors(t);
 	order_vector(t);
 	tile(t->p, t->v, even_vectors(t, iterations < 16 ? 4 : wide), t->lanes);
 	t->p->apart = iterations >= 64 && reads_one_stream(t);

@@ -369,9 +369,8 @@ static UOp *maker_within(FuseAt *a)
 	}
 	UOp *kernel = f.kernel;
 	UOp *value = substitute(store->src[1], n, from, to);
-	store = NODE(OP_STORE, DT_NONE, store->arg,
-		window_place(a, call_slot(a->maker, a->buffer), within),
-		value);
+	UOp *place = window_place(a, call_slot(a->maker, a->buffer), within);
+	store = NODE(OP_STORE, DT_NONE, store->arg, place, value);
 	return sliced(a, a->maker, node_like(kernel, 1, &store, kernel->arg), true);
 }
 
