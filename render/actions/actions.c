@@ -52,18 +52,19 @@ const Action *action_find(const UOp *kernel, const Val *a)
 {
 	const Val *name = a->kind == VAL_ARRAY && a->n ? a->a[0] : VNIL;
 	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
-	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-		const Action *row = &actions[i];
-		nearest_try(&near, row->name);
-		if (!val_is_str(name, row->name))
-			continue;
-		if (!operands_fit(row, a))
-			die(MALFORMED, "node %u KERNEL: %s is '%s%s%s' (r: a range, n: a number)",
-				kernel->id, row->name, row->name, *row->args ? " " : "", row->args);
-		return row;
-	}
-	die(MALFORMED, "node %u KERNEL: no action is called '%.60s'%s", kernel->id, near.word,
-		nearest_hint(&near));
+	size_t n = sizeof actions / sizeof *actions, i = 0;
+	while (i < n && !val_is_str(name, actions[i].name))
+		i++;
+	for (size_t k = 0; i == n && k < n; k++)
+		nearest_try(&near, actions[k].name);
+	if (i == n)
+		die(MALFORMED, "node %u KERNEL: no action is called '%.60s'%s", kernel->id,
+			near.word, nearest_hint(&near));
+	const Action *row = &actions[i];
+	if (!operands_fit(row, a))
+		die(MALFORMED, "node %u KERNEL: %s is '%s%s%s' (r: a range, n: a number)",
+			kernel->id, row->name, row->name, *row->args ? " " : "", row->args);
+	return row;
 }
 
 void actions_help(void)

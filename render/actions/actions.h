@@ -177,7 +177,7 @@ bool digits_even(const Plan *p, const Facts *f, const int *range, int n);
  * Saturates. */
 int64_t plan_bytes(const Plan *p, const Facts *f);
 
-/* ---- pieces.c: what a list says of ranges and their pieces */
+/* ---- order.c: the order of a kernel's loops */
 
 /* A loop over an output range: its elements, its tiles, or chunks of these; blocks of it, of which
  * the last may be shorter, and the elements of one. */
@@ -187,6 +187,27 @@ int plan_loops(const Plan *p, PlanLoop *level);
 /* The same of a reduction over the ranges of set: blocks of those in `blocks`, elements in a block
  * of those in `within`. */
 int fold_loops(const Plan *p, uint64_t set, uint64_t blocks, uint64_t within, PlanLoop *level);
+
+/* The outermost reductions of a kernel, and its scans. */
+typedef struct {
+	VEC(UOp *) reduce, scan;
+	int weight[MAX_RANGES];         /* reductions that depend on the output range */
+} Folds;
+void reductions_find(const Facts *f, Folds *k);
+void choose_order(Plan *p, const Facts *f, const Folds *k);
+/* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
+void plan_order(Plan *p, const Facts *f);
+/* Where the n ranges in order[], outermost first, are output ranges and reductions': a reduction of
+ * which loops stand outside of loops on which its value depends gets a row buffer over these. False
+ * where loops of a reduction stand between them. */
+bool order_folds(Plan *p, const Facts *f, const int *order, int n);
+/* order_without removes those `count` ranges from the n in order[] and returns how many are left;
+ * order_in_front puts ranges that are not in order[] in front. */
+int order_without(int *order, int n, const int *range, int count);
+void order_in_front(Plan *p, const int *range, int count);
+
+/* ---- pieces.c: what a list says of ranges and their pieces */
+
 /* The range that a name means, or of which it means a piece. Two reductions may each have a range
  * of the same axis number: `among` says which are meant. */
 int range_of(const Facts *f, const Val *name, uint64_t among);
@@ -243,26 +264,6 @@ void plan_parse(Plan *p, const Facts *f);
 void plan_read(Plan *p, const Facts *f);
 /* The kernel's arg with the plan's actions. */
 const Val *plan_write(const Plan *p, const Facts *f);
-
-/* ---- order.c: the order of a kernel's loops */
-
-/* The outermost reductions of a kernel, and its scans. */
-typedef struct {
-	VEC(UOp *) reduce, scan;
-	int weight[MAX_RANGES];         /* reductions that depend on the output range */
-} Folds;
-void reductions_find(const Facts *f, Folds *k);
-void choose_order(Plan *p, const Facts *f, const Folds *k);
-/* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
-void plan_order(Plan *p, const Facts *f);
-/* Where the n ranges in order[], outermost first, are output ranges and reductions': a reduction of
- * which loops stand outside of loops on which its value depends gets a row buffer over these. False
- * where loops of a reduction stand between them. */
-bool order_folds(Plan *p, const Facts *f, const int *order, int n);
-/* order_without removes those `count` ranges from the n in order[] and returns how many are left;
- * order_in_front puts ranges that are not in order[] in front. */
-int order_without(int *order, int n, const int *range, int count);
-void order_in_front(Plan *p, const int *range, int count);
 
 /* ---- panels.c */
 

@@ -118,7 +118,8 @@ static bool blocks_fit(const Plan *p, const Facts *f)
 {
 	uint64_t blocks = block_ranges(p);
 	for (int r = 0; r < f->nrange; r++)
-		if (blocks >> r & 1 && (p->vector[r] || p->chunk[r] || p->piece[r] > most_size(f, r)))
+		if (blocks >> r & 1 &&
+			(p->vector[r] || p->chunk[r] || p->piece[r] > most_size(f, r)))
 			return false;
 	return !(p->written & ~blocks) && (!blocks || (!f->sort && p->mode != PLAN_GROUP &&
 		!(blocks & (f->serial | f->scanned | p->unrolled | p->parted | p->jammed |
@@ -402,8 +403,9 @@ static bool unrolled_fits(const Plan *p, const Facts *f)
 	for (int i = 0; i < p->nlanes; i++)
 		if (!mul_ok(copies, tile_size(p, p->lanes[i]), &copies))
 			return false;
-	return !(p->unrolled | p->written) || (least_of(f, p->unrolled) == count_of(f, p->unrolled) &&
-		!(p->unrolled & (p->bound | tiled_ranges(p))) && copies <= MOST);
+	return !(p->unrolled | p->written) ||
+		(least_of(f, p->unrolled) == count_of(f, p->unrolled) &&
+			!(p->unrolled & (p->bound | tiled_ranges(p))) && copies <= MOST);
 }
 
 static bool partial_fits(const Plan *p, const Facts *f) { return !(p->partial & (p->partial - 1)); }
