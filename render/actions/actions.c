@@ -21,8 +21,8 @@ static const Action actions[] = {
 #define ACTION(NAME, ARGS, READ, HELP) {.name = #NAME, .args = ARGS, .help = HELP, .read = READ},
 #define REWRITE(NAME, ARGS, FN, READ, HELP) \
 	{.name = #NAME, .args = ARGS, .help = HELP, .rewrite = FN, .read = READ},
-#define WORD(NAME, ARGS, FN, TURN, HELP) \
-	{.name = #NAME, .args = ARGS, .help = HELP, .word = FN, .turn = TURN},
+#define WORD(NAME, ARGS, FN, ROUND, HELP) \
+	{.name = #NAME, .args = ARGS, .help = HELP, .word = FN, .round = ROUND},
 #define SCHEDULE(NAME, ARGS, HELP) \
 	{.name = #NAME, .args = ARGS, .help = HELP, .schedule = true},
 #include "actions/actions.def"
@@ -72,7 +72,7 @@ void actions_help(void)
 	printf("\nactions (r: a range, n: a number, b: a temporary, v: a value, as LOAD.0; t: a "
 	       "word; ?: may be left out, *: any number):\n");
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-		printf("    %-15s %-7s %s\n", actions[i].name, actions[i].args, actions[i].help);
+		printf("    %-15s %-9s %s\n", actions[i].name, actions[i].args, actions[i].help);
 }
 
 /* ---- lists as text */

@@ -88,7 +88,7 @@ typedef struct {
 	void (*read)(Plan *p, const Facts *f, const Val *a);
 	void (*rewrite)(Rewriting *w, const Val *a);
 	void (*word)(Reading *w, const Val *a);
-	int turn;               /* of a word: those of lower turns are written out before */
+	int round;              /* of a word: those of lower rounds are written out before */
 	bool schedule;          /* it stands in the SINK, and layout carries it out */
 } Action;
 /* The row of action a; dies with MALFORMED when there is none, or its operands do not fit it. */

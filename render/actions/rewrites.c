@@ -214,7 +214,7 @@ static bool is_side(const Val *list, size_t i)
 	const char *side = arena_printf("%s.1", path), *vectors = arena_printf("%s.1.0", path);
 	for (size_t k = i + 1; k < list->n; k++) {
 		const Val *a = list->a[k];
-		if (a->n != 3 || !val_is_str(a->a[0], "kind"))
+		if (a->kind != VAL_ARRAY || a->n != 3 || !val_is_str(a->a[0], "kind"))
 			continue;
 		bool jam = val_is_str(a->a[2], "jam");
 		const char *of = range_path(a->a[1]);
@@ -308,7 +308,7 @@ static const Val *with_paths(const Rewriting *w, const Val *list)
 static void explain_actions(const KernelUse *use)
 {
 	const Val *words = val_get(use->kernel->arg, "actions");
-	if (!words || !(lower_opt.explain || lower_opt.reasons))
+	if (!words || words->kind != VAL_ARRAY || !(lower_opt.explain || lower_opt.reasons))
 		return;
 	Rewriting w;
 	Plan p;

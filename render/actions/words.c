@@ -201,10 +201,10 @@ void word_items(Reading *w, const Val *a)
 /* ---- the list */
 
 /* Chunks are of tiles, threads share loops over both, and reductions have the lanes of tiles. */
-static int turn_of(const Action *row, const Val *a)
+static int round_of(const Action *row, const Val *a)
 {
 	enum { THREADS = 2 };
-	return row->word ? row->turn :
+	return row->word ? row->round :
 		val_is_str(a->a[0], "kind") && val_is_str(a->a[2], "thread") ? THREADS : 0;
 }
 
@@ -223,7 +223,7 @@ static void read_primitive(Reading *w, const Val *a)
 
 const Val *plan_primitives(Plan *p, const Facts *f)
 {
-	enum { TURNS = 4 };
+	enum { ROUNDS = 4 };
 	Reading w = {.p = p, .f = f};
 	*p = (Plan){0};
 	plan_order(p, f);
@@ -231,10 +231,10 @@ const Val *plan_primitives(Plan *p, const Facts *f)
 	p->nlisted = p->norder;
 	const Val *list = val_get(f->kernel->arg, "plan");
 	list = list ? list : val_get(f->kernel->arg, "actions");
-	for (int turn = 0; turn < TURNS; turn++)
+	for (int round = 0; round < ROUNDS; round++)
 		for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++) {
 			const Action *row = action_find(f->kernel, list->a[i]);
-			if (turn_of(row, list->a[i]) != turn)
+			if (round_of(row, list->a[i]) != round)
 				continue;
 			if (row->word)
 				row->word(&w, list->a[i]);
