@@ -70,7 +70,7 @@ worded() {
 	for list in 'order 0' 'order 0 0' 'order 0 2' 'tile 0 2' 'tile 0 0 1' 'tile 1 1 3' 'tile 1 2 16; tile 0 4 1; tile 0 1 1' \
 		'tile 1 1 16; tile 0 2 1' 'tile 1 4096 64' 'chunk 1 2' 'tile 0 4 1; chunk 0 1' 'tile 0 2 1; chunk 0 3' \
 		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'partial 3' 'partial 2048' 'jam 65' \
-		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose LOAD.5' 'transpose LOAD.1 1' 'stage' 'stage LOAD.1' 'stage 0 1' 'stage LOAD.1 0' 'stage LOAD.1 2; stage LOAD.1 1' \
+		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose LOAD.5' 'transpose LOAD.1 1' 'stage' 'stage RREDUCE.0' 'stage 0 1' 'stage LOAD.1 0' 'stage LOAD.1 2; stage LOAD.1 1' \
 		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage LOAD.1000 1' 'stage LOAD 1' 'stage LOAD. 1' 'pad LOAD.0 1' 'grid -1' 'jam' \
 		'split 0 2 peel; kind 0.0 thread' 'split 1 16 peel; kind 1.1 thread' 'split 1 16 peel; split 1.1 4' 'split 1 64 peel' 'split 1 16 peel; order 0 1.1 1.0' 'split 2 16 peel; order 2.0 0 2.1 1' \
 		'split 1 16 peel; kind 1 unroll' 'split 1 16 peel; stage LOAD.1 1.1' 'split 2 16 peel; rfactor 2 4' 'split 2 16 peel; rfactor 2.1' 'split 0 2 peel; split 1 2 peel; grid 3' \

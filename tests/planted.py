@@ -100,7 +100,7 @@ class Doc:
         self.head = [l for l in lines if l and not l.startswith("%")]
         self.nodes = []
         for l in lines:
-            m = re.match(r"%(\d+) = (\w+)((?: (?:bool|[iuf]\d+|bf16))?)((?: %\d+)*)(.*)$", l)
+            m = re.match(r"%(\d+) = (\w+)((?: (?:bool|[iuf]\d+|bf16)(?:x\d+)?)?)((?: %\d+)*)(.*)$", l)
             if m:
                 self.nodes.append([int(m[1]), m[2], m[3].strip(), [int(s) for s in re.findall(r"%(\d+)", m[4])],
                                    re.sub(r"  # .*$", "", m[5])])
@@ -123,7 +123,7 @@ def of(doc, *ops):
 
 def arithmetic(doc):
     """Nodes that are computed from values: those of indices are left to the index faults."""
-    return [n for n in doc.nodes if n[2] and n[2] != "i64"]
+    return [n for n in doc.nodes if n[2] and not n[2].startswith("i64")]
 
 
 def pick(rng, nodes):

@@ -1,13 +1,15 @@
-# Loops of kind "vector": each op on each dtype, and each form of index, gate, store and register,
-# written by vectors.py, against the interpreter and, bit for bit, against the same kernels as plain
-# loops.
+# Values with lanes: each op on each dtype, and each form of index, gate, store and register. The
+# passes make them of loops of kind "vector", which vectors.py writes; against the interpreter and,
+# bit for bit, against the same kernels as plain loops.
 bats_require_minimum_version 1.5.0
 load helpers
 
-setup() { cd "$BATS_TEST_TMPDIR"; }
+setup() { cd "$BATS_TEST_TMPDIR"; build lanes_stage render; }
 
-# kernels KIND LANES GROUP > document of level loops
-kernels() { python3 "$TESTS/vectors.py" "$@" | tool show -p; }
+# loops KIND LANES GROUP > document of level loops
+loops() { python3 "$TESTS/vectors.py" "$@" | tool show -p; }
+# kernels LANES GROUP: with lanes
+kernels() { loops vector "$@" | ./lanes_stage; }
 
 # compiler NAME FLAG: a compiler with a flag, for example for another processor
 compiler() {
@@ -32,14 +34,14 @@ near() {
 # agrees LANES CC GROUP… The plain loops are not vectorized: gcc 12 gets some gated stores wrong
 # when it vectorizes them.
 agrees() {
-	local lanes=$1 cc=$2 g loops
-	loops=$(compiler "$cc" -fno-tree-vectorize)
+	local lanes=$1 cc=$2 g plain
+	plain=$(compiler "$cc" -fno-tree-vectorize)
 	for g in "${@:3}"; do
-		kernels vector "$lanes" "$g" | tool render -t clang > v.mp
-		kernels loop "$lanes" "$g" | tool render -t clang > l.mp
+		kernels "$lanes" "$g" | tool render -t clang > v.mp
+		loops loop "$lanes" "$g" | tool render -t clang > l.mp
 		ok tool run --interpret v.mp -o i.npz
 		ok tool run --cc="$cc" v.mp -o v.npz
-		ok tool run --cc="$loops" l.mp -o l.npz
+		ok tool run --cc="$plain" l.mp -o l.npz
 		tool diff --ulp 0 --zeros l.npz v.npz || { echo "^ $g, $lanes lanes, $cc: a loop's value first"; return 1; }
 		near v.npz || { echo "^ $g, $lanes lanes, $cc: the interpreter's value first"; return 1; }
 	done
@@ -66,18 +68,18 @@ agrees() {
 
 @test "vectors: the generated code compiles without a warning" {
 	for g in forms f32 f16 i8 u64; do
-		kernels vector 16 $g | tool render -t clang | tool show | sed -n 's/^\t|//p' > $g.c
+		kernels 16 $g | tool render -t clang | tool show | sed -n 's/^\t|//p' > $g.c
 		"${CC:-cc}" -std=c11 -O1 -fwrapv -Wall -Werror -c -o $g.o $g.c
 	done
 }
 
 @test "vectors: registers are variables, and other statements stay loops" {
-	kernels vector 16 forms | tool render -t clang | tool show > forms.txt
+	kernels 16 forms | tool render -t clang | tool show > forms.txt
 	grep -q 'acc0_3 = mulacc_f32x16(' forms.txt
 	grep -q '__attribute__((aligned(64))) float acc0\[16\];' forms.txt
 	grep -A5 'void last_lane' forms.txt | grep -q '= f32_0_\[r0\];'
 	# targets without vectors have loops
-	kernels vector 16 f32 | tool show | sed 's/target: "clang"/target: "opencl", global_size: [1], local_size: [1]/' | tool show -p |
+	loops vector 16 f32 | tool show | sed 's/target: "clang"/target: "opencl", global_size: [1], local_size: [1]/' | tool show -p |
 		tool render -t opencl | tool show > opencl.txt
 	grep -q 'for (int r1 = 0; r1 < 16; r1++)' opencl.txt
 }
@@ -91,10 +93,10 @@ agrees() {
 }
 
 @test "vectors: an impossible body or size of a vector loop is malformed" {
-	kernels vector 16 forms | tool show > forms.txt
+	loops vector 16 forms | tool show > forms.txt
 	sed -E 's/^(%[0-9]+ = CONST i64) 16$/\1 12/' forms.txt | tool show -p > size.mp || true
 	fails 4 tool render -t clang size.mp
-	kernels vector 4 f32 | tool show > f32.txt
+	loops vector 4 f32 | tool show > f32.txt
 	sed -E '0,/= RANGE i64 %[0-9]+ \[0, "loop"\]/s/"loop"/"vector"/; s/CONST i64 32$/CONST i64 33/' f32.txt |
 		tool show -p > nest.mp || true
 	fails 4 tool render -t clang nest.mp

@@ -135,9 +135,12 @@ const Val *val_get(const Val *m, const char *key)
 {
 	if (!m || m->kind != VAL_MAP)
 		return NULL;
-	for (size_t i = 0; i < m->n; i++)
-		if (val_is_str(m->a[2 * i], key))
+	size_t n = strlen(key);
+	for (size_t i = 0; i < m->n; i++) {
+		const Val *k = m->a[2 * i];
+		if (k->kind == VAL_STR && k->n == n && !memcmp(k->s, key, n))
 			return m->a[2 * i + 1];
+	}
 	return NULL;
 }
 

@@ -105,11 +105,13 @@ static const char *known_as(const Val *arg, const Val *note)
 static int find_known(KnownName *table, const char *s, size_t n, bool dtype)
 {
 	char name[sizeof table->text] = "";
-	if (n == 0 || n >= sizeof name || memchr(s, 0, n))
+	if (n == 0 || n >= sizeof name)
 		return dtype ? DT_NONE : -1;
 	KnownName *k = &table[(s[0] * 31 + s[n - 1] * 7 + s[n / 2] + n) & 255];
 	if (k->n == n && !memcmp(k->text, s, n))
 		return k->value;
+	if (memchr(s, 0, n))
+		return dtype ? DT_NONE : -1;
 	memcpy(name, s, n);
 	k->value = dtype ? (int)dtype_find_lanes(name) : op_find(name);
 	memcpy(k->text, s, n);

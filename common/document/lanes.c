@@ -7,28 +7,35 @@
  *
  * Statements that follow each other share a loop, unless one touches what another lane has
  * stored before. A value that is used in another loop than its own, or shuffled, goes through a
- * register. */
+ * register; one that is shuffled several times only before the first and after the last. */
 #include "document/document.h"
-#include "index/index.h"
+#include "index/ix.h"
 #include <stdlib.h>
 
 enum { BEFORE = UINT32_MAX };
-typedef struct { uint32_t at; UOp *index; bool store; } Touch;
+/* Where a RAMP begins: at base + k. */
+typedef struct { UOp *base; int64_t k; } Begin;
+typedef struct { uint32_t at; UOp *index; Begin begin; bool store; } Touch;
+/* region: the loop it goes into; 0: none; BEFORE: a scalar that stands before it. all: what it
+ * evaluates */
+typedef struct { uint32_t region; bool shuffles; Nodes all; } Statement;
 typedef struct {
 	UOp *kernel;
-	/* by statement: the loop it goes into; 0: none; BEFORE: a scalar that stands before it */
-	uint32_t *region;
+	Statement *statement;
 	Map stands;             /* LET with lanes → 1 + its statement */
 	Map kept;               /* value with lanes → the DEFINE_REG that it goes through */
+	Map whole;              /* LETs of shuffled LETs that not only other shuffles name */
 	VEC(UOp *) regs, out;
 	VEC(Touch) touched;     /* in the loop at hand */
-	Map scalar, lane;       /* what stands for nodes; lane: within the open loop */
 	UOp *range;             /* of the open loop; NULL: none is open */
 	uint32_t open;
 	size_t begin;           /* where it stands in out */
 	int axis;
 	int64_t ids;            /* of what is made here: more than any there is */
 } Loops;
+
+/* What stands for nodes of the kernel at hand; lane: within the open loop. */
+static ARENA Stands scalar, lane;
 
 static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
 
@@ -41,10 +48,12 @@ static int statement_lanes(const UOp *s)
 static Nodes evaluated(UOp *statement)
 {
 	typedef struct { UOp *u; uint32_t next; } Frame;
-	VEC(Frame) stack = {0};
-	VEC(UOp *) found = {0};
-	Map seen = {0};
+	static ARENA VEC(Frame) stack;
+	static ARENA VEC(UOp *) found;
+	static ARENA TABLE(uint32_t) seen;
 
+	table_round(&seen);
+	found.n = 0;
 	vec_push(&stack, ((Frame){statement, 0}));
 	while (stack.n) {
 		Frame *f = &stack.at[stack.n - 1];
@@ -56,46 +65,82 @@ static Nodes evaluated(UOp *statement)
 			continue;
 		}
 		src = u->src[f->next++];
-		if (!map_get(&seen, PKEY(src))) {
-			map_put(&seen, PKEY(src), src);
+		if (seen.at[src->id] != seen.round) {
+			seen.at[src->id] = seen.round;
 			vec_push(&stack, ((Frame){src, 0}));
 		}
 	}
 	Nodes r = {arena_alloc((found.n + 1) * sizeof *r.at), found.n};
 	if (found.n)
 		memcpy(r.at, found.at, found.n * sizeof *r.at);
-	vec_free(&stack);
-	vec_free(&found);
-	map_free(&seen);
 	return r;
 }
 
 /* ---- which statements share a loop */
 
+/* The place of an INDEX with lanes; no base: it is no RAMP. */
+static Begin ramp_begin(const UOp *index)
+{
+	static ARENA Map known;
+	const UOp *ramp = index->nsrc > 1 ? index->src[1] : NULL;
+	Begin *b;
+	Sum s;
+
+	if (!ramp || ramp->op != OP_RAMP)
+		return (Begin){NULL, 0};
+	if ((b = map_get(&known, PKEY(ramp))))
+		return *b;
+	sum_of(&s, ramp->src[0]);
+	b = arena_alloc(sizeof *b);
+	b->k = s.k;
+	s.k = 0;
+	b->base = sum_node(&s);
+	map_put(&known, PKEY(ramp), b);
+	return *b;
+}
+
 /* Whether no lane of one place is another lane of the other: successive elements at a known
  * distance. */
-static bool lanes_apart(UOp *a, UOp *b)
+static bool lanes_apart(const Touch *a, const Touch *b)
 {
-	int64_t by, step, n = dtype_lanes(a->dtype);
-	UOp *x = a->src[1], *y = b->src[1];
+	int64_t by, step, n = dtype_lanes(a->index->dtype);
+	const UOp *x, *y;
 
-	if (a == b)
+	if (a->index == b->index)
 		return true;
-	if (x->op != OP_RAMP || y->op != OP_RAMP || x->arg != y->arg || x->dtype != y->dtype)
+	if (!a->begin.base || a->begin.base != b->begin.base)
+		return false;
+	x = a->index->src[1];
+	y = b->index->src[1];
+	if (x->arg != y->arg || x->dtype != y->dtype)
 		return false;
 	step = llabs(x->arg->i);
-	return ix_is_const(ix_sub(x->src[0], y->src[0]), &by) && step < INT32_MAX &&
+	return !__builtin_sub_overflow(a->begin.k, b->begin.k, &by) && step < INT32_MAX &&
 		(by == 0 || by >= n * step || by <= -n * step);
+}
+
+static Touch touch_of(uint32_t at, UOp *index, bool store)
+{
+	return (Touch){at, index, ramp_begin(index), store};
 }
 
 static bool clashes(const Loops *w, UOp *index, bool store)
 {
+	Touch is = touch_of(0, index, store);
 	for (size_t i = 0; i < w->touched.n; i++) {
 		const Touch *t = &w->touched.at[i];
 		if (t->index->src[0] == index->src[0] && (t->store || store) &&
-			(t->index->dtype != index->dtype || !lanes_apart(t->index, index)))
+			(t->index->dtype != index->dtype || !lanes_apart(t, &is)))
 			return true;
 	}
+	return false;
+}
+
+static bool has_shuffles(const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->op == OP_SHUFFLE)
+			return true;
 	return false;
 }
 
@@ -105,8 +150,7 @@ static bool any_clash(const Loops *w, const UOp *s, const Nodes *all)
 	bool any = w->touched.n > MOST;
 
 	for (size_t i = 0; i < all->n && !any; i++)
-		any = all->at[i]->op == OP_SHUFFLE ||
-			(all->at[i]->op == OP_LOAD && clashes(w, all->at[i]->src[0], false));
+		any = all->at[i]->op == OP_LOAD && clashes(w, all->at[i]->src[0], false);
 	return any || (s->op == OP_STORE && clashes(w, s->src[0], true));
 }
 
@@ -114,9 +158,9 @@ static void touch(Loops *w, uint32_t at, const UOp *s, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i]->op == OP_LOAD)
-			vec_push(&w->touched, ((Touch){at, all->at[i]->src[0], false}));
+			vec_push(&w->touched, touch_of(at, all->at[i]->src[0], false));
 	if (s->op == OP_STORE)
-		vec_push(&w->touched, ((Touch){at, s->src[0], true}));
+		vec_push(&w->touched, touch_of(at, s->src[0], true));
 }
 
 static UOp *new_register(Loops *w, UOp *value)
@@ -135,18 +179,57 @@ static UOp *register_of(Loops *w, UOp *value)
 	return reg ? reg : new_register(w, value);
 }
 
+/* Whether u is a LET of shuffled LETs, each lane of which is a lane of those. */
+static bool is_shuffled(const UOp *u)
+{
+	bool is = u->op == OP_LET && has_lanes(u) && u->src[0]->op == OP_SHUFFLE;
+	for (uint32_t k = 0; is && k < u->src[0]->nsrc; k++)
+		is = u->src[0]->src[k]->op == OP_LET && has_lanes(u->src[0]->src[k]);
+	return is;
+}
+
+/* One that shuffles alone name, which name what it is of instead. */
+static bool passed_over(const Loops *w, const UOp *u)
+{
+	return is_shuffled(u) && !map_get(&w->whole, PKEY(u));
+}
+
+static void keep_source(Loops *w, uint32_t at, const UOp *user, UOp *u)
+{
+	uintptr_t from = (uintptr_t)map_get(&w->stands, PKEY(u));
+
+	if (u->op != OP_LET || !has_lanes(u))
+		return;
+	bool elsewhere = from && w->statement[from - 1].region != w->statement[at].region;
+	if (user->op == OP_SHUFFLE ? !is_shuffled(u) : elsewhere)
+		register_of(w, u);
+}
+
 /* The LETs that a statement uses outside of their loop, or shuffles, get registers. */
 static void keep_used(Loops *w, uint32_t at, const Nodes *all)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		UOp *u = all->at[i];
-		uintptr_t from = (uintptr_t)map_get(&w->stands, PKEY(u));
-		if (u->op == OP_LET && has_lanes(u) && from &&
-			w->region[from - 1] != w->region[at])
-			register_of(w, u);
-		for (uint32_t k = 0; u->op == OP_SHUFFLE && k < u->nsrc; k++)
-			if (u->src[k]->op == OP_LET)
-				register_of(w, u->src[k]);
+	for (size_t i = 0; i <= all->n; i++) {
+		UOp *u = i < all->n ? all->at[i] : w->kernel->src[at];
+		for (uint32_t k = 0; k < u->nsrc && (i == all->n || u->op != OP_LET); k++)
+			keep_source(w, at, u, u->src[k]);
+	}
+}
+
+/* What each statement evaluates, and the shuffled LETs that not only shuffles name. */
+static void find_whole(Loops *w)
+{
+	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
+		UOp *s = w->kernel->src[i];
+		Statement *is = &w->statement[i];
+		is->all = evaluated(s);
+		is->shuffles = has_shuffles(&is->all);
+		for (size_t n = 0; n <= is->all.n; n++) {
+			UOp *u = n < is->all.n ? is->all.at[n] : s;
+			bool names = u->op != OP_SHUFFLE && (u == s || u->op != OP_LET);
+			for (uint32_t k = 0; names && k < u->nsrc; k++)
+				if (is_shuffled(u->src[k]))
+					map_put(&w->whole, PKEY(u->src[k]), u->src[k]);
+		}
 	}
 }
 
@@ -158,11 +241,16 @@ static void find_regions(Loops *w)
 
 	for (uint32_t i = 0; i < w->kernel->nsrc; i++) {
 		UOp *s = w->kernel->src[i];
-		Nodes all = evaluated(s);
+		Statement *is = &w->statement[i];
+		Nodes all = is->all;
 		int n = statement_lanes(s);
-		bool clash = any_clash(w, s, &all) || length++ > LONGEST;
+		if (passed_over(w, s)) {
+			keep_used(w, i, &all);
+			continue;
+		}
+		bool clash = is->shuffles || any_clash(w, s, &all) || length++ > LONGEST;
 		if (n == 1 && lanes > 1 && s->op == OP_LET && !clash) {
-			w->region[i] = BEFORE;
+			is->region = BEFORE;
 			continue;
 		}
 		if (n != lanes || clash) {
@@ -171,7 +259,7 @@ static void find_regions(Loops *w)
 			w->touched.n = 0;
 		}
 		lanes = n;
-		w->region[i] = n > 1 ? region : 0;
+		is->region = n > 1 ? region : 0;
 		if (n > 1)
 			touch(w, i, s, &all);
 		if (s->op == OP_LET && n > 1)
@@ -190,7 +278,9 @@ static UOp *element(UOp *reg, UOp *place)
 		NODE(OP_INDEX, reg->dtype, VNIL, reg, place));
 }
 
-static Map *table_for(Loops *w, const UOp *u) { return has_lanes(u) ? &w->lane : &w->scalar; }
+static Stands *table_for(const UOp *u) { return has_lanes(u) ? &lane : &scalar; }
+static UOp *standing_for(const UOp *u) { return stands_for(table_for(u), u); }
+static void let_stand(const UOp *u, UOp *to) { stands_put(table_for(u), u, to); }
 
 /* Whether u's sources are looked at for what stands for it. */
 static bool is_whole(const UOp *u)
@@ -198,15 +288,24 @@ static bool is_whole(const UOp *u)
 	return u->op == OP_SHUFFLE || (u->op == OP_LET && has_lanes(u));
 }
 
+/* Lane k of a SHUFFLE: of what is shuffled, by this one and those before it. */
+static UOp *shuffled_lane(Loops *w, const UOp *u, int64_t k)
+{
+	UOp *from;
+
+	do {
+		int lanes = dtype_lanes(u->src[0]->dtype);
+		int64_t at = u->arg->a[k]->i;
+		from = u->src[at / lanes];
+		k = at % lanes;
+		u = from->src[0];
+	} while (is_shuffled(from));
+	return element(register_of(w, from), ix_const(k));
+}
+
 static UOp *shuffled(Loops *w, UOp *u)
 {
-	int64_t k;
-	int lanes = dtype_lanes(u->src[0]->dtype);
-
-	if (has_lanes(u))
-		return element(register_of(w, u), w->range);
-	k = u->arg->a[0]->i;
-	return element(register_of(w, u->src[k / lanes]), ix_const(k % lanes));
+	return has_lanes(u) ? element(register_of(w, u), w->range) : shuffled_lane(w, u, 0);
 }
 
 static UOp *kept_let(Loops *w, UOp *u)
@@ -221,12 +320,12 @@ static UOp *kept_let(Loops *w, UOp *u)
 static UOp *ramp(Loops *w, const UOp *u, UOp *base)
 {
 	DType d = base->dtype;
-	UOp *lane = w->range;
+	UOp *at = w->range;
 
 	if (d == DT_I64)
-		return ix_add(base, ix_mul(lane, ix_const(u->arg->i)));
-	lane = NODE(OP_CAST, d, VNIL, NODE(OP_MUL, DT_I64, VNIL, lane, ix_const(u->arg->i)));
-	return NODE(OP_ADD, d, VNIL, base, lane);
+		return ix_add(base, ix_mul(at, ix_const(u->arg->i)));
+	at = NODE(OP_CAST, d, VNIL, NODE(OP_MUL, DT_I64, VNIL, at, ix_const(u->arg->i)));
+	return NODE(OP_ADD, d, VNIL, base, at);
 }
 
 /* An i64 that is cast to i32, or such a number; NULL: something else, or it does not fit. */
@@ -292,16 +391,18 @@ static UOp *in_lane(Loops *w, UOp *u, UOp *const *src)
 static void made(void *ctx, UOp *u, UOp *const *src)
 {
 	Loops *w = ctx;
-	map_put(table_for(w, u), PKEY(u), in_lane(w, u, src));
+	let_stand(u, in_lane(w, u, src));
 }
 
 /* What is whole is made without its sources. */
 static UOp *known(void *ctx, UOp *u)
 {
 	Loops *w = ctx;
-	if (is_whole(u) && !map_get(table_for(w, u), PKEY(u)))
-		made(w, u, NULL);
-	return map_get(table_for(w, u), PKEY(u));
+	UOp *to = standing_for(u);
+	if (to || !is_whole(u))
+		return to;
+	made(w, u, NULL);
+	return standing_for(u);
 }
 
 static UOp *remade(Loops *w, UOp *root)
@@ -318,7 +419,7 @@ static void close_loop(Loops *w)
 		return;
 	vec_push(&w->out, NODE(OP_ENDRANGE, DT_NONE, VNIL, w->range));
 	w->range = NULL;
-	map_free(&w->lane);
+	table_round(&lane);
 }
 
 static void open_loop(Loops *w, uint32_t region, int lanes)
@@ -346,42 +447,30 @@ static void put_store(Loops *w, UOp *reg, UOp *place, UOp *value)
 	vec_push(&w->out, NODE(OP_STORE, DT_NONE, VNIL, index, value));
 }
 
-/* The register that holds a value which is shuffled; puts it there unless a LET has. */
-static UOp *source_register(Loops *w, UOp *v)
+/* Puts a value that is shuffled into its register, unless its LET or SHUFFLE has. */
+static void put_source(Loops *w, UOp *v)
 {
-	UOp *reg = register_of(w, v);
-
 	if (v->op == OP_LET || v->op == OP_SHUFFLE)
-		return reg;
+		return;
 	open_loop(w, BEFORE, dtype_lanes(v->dtype));
-	put_store(w, reg, w->range, remade(w, v));
+	put_store(w, register_of(w, v), w->range, remade(w, v));
 	close_loop(w);
-	return reg;
 }
 
 static void put_shuffle(Loops *w, UOp *u)
 {
-	UOp *from[2] = {NULL}, *reg;
-	int lanes = dtype_lanes(u->src[0]->dtype);
-
 	for (uint32_t k = 0; k < u->nsrc; k++)
-		from[k] = source_register(w, u->src[k]);
-	if (!has_lanes(u))
-		return;
-	reg = register_of(w, u);
-	for (uint32_t i = 0; i < u->arg->n; i++) {
-		int64_t k = u->arg->a[i]->i;
-		put_store(w, reg, ix_const(i), element(from[k / lanes], ix_const(k % lanes)));
-	}
+		put_source(w, u->src[k]);
+	for (uint32_t i = 0; has_lanes(u) && i < u->arg->n; i++)
+		put_store(w, register_of(w, u), ix_const(i), shuffled_lane(w, u, i));
 }
 
-static void put_shuffles(Loops *w, UOp *statement)
+static void put_shuffles(Loops *w, const Statement *s)
 {
-	Nodes all = evaluated(statement);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_SHUFFLE) {
+	for (size_t i = 0; s->shuffles && i < s->all.n; i++)
+		if (s->all.at[i]->op == OP_SHUFFLE) {
 			close_loop(w);
-			put_shuffle(w, all.at[i]);
+			put_shuffle(w, s->all.at[i]);
 		}
 }
 
@@ -391,11 +480,11 @@ static void put_let(Loops *w, UOp *let)
 
 	if (reg) {
 		put_store(w, reg, w->range, value);
-		map_put(&w->lane, PKEY(let), element(reg, w->range));
+		let_stand(let, element(reg, w->range));
 		return;
 	}
 	u = NODE(OP_LET, value->dtype, let->arg, value);
-	map_put(&w->lane, PKEY(let), u);
+	let_stand(let, u);
 	vec_push(&w->out, u);
 }
 
@@ -418,10 +507,12 @@ static void put_statement(Loops *w, uint32_t i)
 	UOp *s = w->kernel->src[i];
 	int lanes = statement_lanes(s);
 
-	put_shuffles(w, s);
+	if (passed_over(w, s))
+		return;
+	put_shuffles(w, &w->statement[i]);
 	if (lanes == 1) {
 		UOp *r = remade(w, s);
-		if (w->region[i] == BEFORE && w->range) {
+		if (w->statement[i].region == BEFORE && w->range) {
 			put_before(w, r);
 			return;
 		}
@@ -429,7 +520,7 @@ static void put_statement(Loops *w, uint32_t i)
 		vec_push(&w->out, r);
 		return;
 	}
-	open_loop(w, w->region[i], lanes);
+	open_loop(w, w->statement[i].region, lanes);
 	if (s->op == OP_LET)
 		put_let(w, s);
 	else
@@ -439,7 +530,7 @@ static void put_statement(Loops *w, uint32_t i)
 /* An axis that no range has, and a number that nothing else has; whether there are lanes at all. */
 static bool look_around(Loops *w)
 {
-	Nodes all = walk(w->kernel);
+	Nodes all = walk_kept(w->kernel);
 	uint64_t used = 0;
 	bool any = false;
 
@@ -460,6 +551,23 @@ static bool look_around(Loops *w)
 	return any;
 }
 
+/* What has no lanes in it stands for itself. */
+static void begin_standing(UOp *kernel)
+{
+	Nodes all = walk_kept(kernel);
+
+	table_round(&scalar);
+	table_round(&lane);
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		bool plain = !has_lanes(u);
+		for (uint32_t k = 0; plain && k < u->nsrc; k++)
+			plain = standing_for(u->src[k]);
+		if (plain)
+			let_stand(u, u);
+	}
+}
+
 UOp *lanes_as_loops(UOp *kernel)
 {
 	static ARENA Map known;
@@ -470,7 +578,9 @@ UOp *lanes_as_loops(UOp *kernel)
 		return r;
 	r = kernel;
 	if (look_around(&w)) {
-		w.region = arena_alloc(kernel->nsrc * sizeof *w.region);
+		w.statement = arena_alloc(kernel->nsrc * sizeof *w.statement);
+		begin_standing(kernel);
+		find_whole(&w);
 		find_regions(&w);
 		for (uint32_t i = 0; i < kernel->nsrc; i++)
 			put_statement(&w, i);
@@ -482,8 +592,7 @@ UOp *lanes_as_loops(UOp *kernel)
 	map_put(&known, PKEY(kernel), r);
 	map_free(&w.stands);
 	map_free(&w.kept);
-	map_free(&w.scalar);
-	map_free(&w.lane);
+	map_free(&w.whole);
 	vec_free(&w.regs);
 	vec_free(&w.out);
 	vec_free(&w.touched);

@@ -58,7 +58,9 @@ uint32_t node_limit(void);
 /* A side table, at[id]: declared ARENA it is kept between uses; on the stack it belongs to one pass
  * (table_free). table_fit makes it large enough for all nodes there are; new entries are zero. */
 #define TABLE(T) struct { T *at; size_t cap; uint32_t round; }
-#define table_fit(t) table_grow((void **)&(t)->at, &(t)->cap, sizeof *(t)->at)
+#define table_fit(t) \
+	((t)->cap < node_limit() ? \
+		table_grow((void **)&(t)->at, &(t)->cap, sizeof *(t)->at) : (void)0)
 /* The same, and increments round, which is never 0: entries that hold a round's number are valid
  * only in that round, so nothing is cleared between uses. */
 #define table_round(t) \
@@ -66,6 +68,19 @@ uint32_t node_limit(void);
 #define table_free(t) (owned_free((t), (t)->at), (t)->at = NULL, (t)->cap = 0)
 void table_grow(void **at, size_t *cap, size_t size);
 uint32_t table_next(void *at, size_t bytes, uint32_t round);
+/* What stands for nodes, since the last table_round: a Map of nodes that is cheap to empty. */
+typedef TABLE(struct { UOp *is; uint32_t round; }) Stands;
+static inline UOp *stands_for(const Stands *s, const UOp *u)
+{
+	return u->id < s->cap && s->at[u->id].round == s->round ? s->at[u->id].is : NULL;
+}
+static inline void stands_put(Stands *s, const UOp *u, UOp *is)
+{
+	if (u->id >= s->cap)
+		table_fit(s);
+	s->at[u->id].is = is;
+	s->at[u->id].round = s->round;
+}
 
 /* CONST helpers. const_num makes a constant of any dtype from a double (exactly representable or
  * rounded); const_int from an int64 (must fit integers); const_bits from the element's own bytes.

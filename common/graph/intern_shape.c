@@ -25,4 +25,8 @@ const Shape *shape_new(int rank, UOp *const *dim)
 	return &l->shape;
 }
 
-const Shape *shape_scalar(void) { return shape_new(0, NULL); }
+const Shape *shape_scalar(void)
+{
+	static ARENA const Shape *scalar;
+	return scalar ? scalar : (scalar = shape_new(0, NULL));
+}

@@ -10,7 +10,7 @@ void table_grow(void **at, size_t *cap, size_t size)
 	size_t n = node_limit();
 	if (n <= *cap)
 		return;
-	n += n / 2 + 256;
+	n += n + 1024;
 	/* fresh memory is zero without being touched */
 	void *was = *at;
 	*at = owned_zeros(at, n * size);

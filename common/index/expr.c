@@ -225,8 +225,11 @@ bool sum_split(const Sum *s, UOp *atom, Sum *c, Sum *rest)
 	sum_const(c, 0);
 	sum_const(rest, s->k);
 	for (int i = 0; i < s->n; i++) {
-		UOp *m = mono_div(s->t[i].m, atom);
-		if (!sum_term(m ? c : rest, s->t[i].c, m ? m : s->t[i].m))
+		Term t = s->t[i];
+		UOp *m = mono_without(t.m, atom);
+		if (!m)
+			rest->t[rest->n++] = t;
+		else if (!sum_term(c, t.c, m))
 			return false;
 	}
 	return true;
@@ -491,6 +494,17 @@ static bool join_one(Sum *s)
 	return false;
 }
 
+/* By node: sum_node() has made it, so a number is added to it as it is. */
+static ARENA TABLE(bool) normal;
+
+static UOp *made_normal(UOp *u)
+{
+	if (u->id >= normal.cap)
+		table_fit(&normal);
+	normal.at[u->id] = true;
+	return u;
+}
+
 UOp *sum_node(Sum *s)
 {
 	if (s->n > 1)
@@ -510,10 +524,28 @@ UOp *sum_node(Sum *s)
 	}
 	if (!u)
 		return ix_const(s->k);
-	return s->k ? raw(OP_ADD, u, ix_const(s->k)) : u;
+	return made_normal(s->k ? raw(OP_ADD, u, ix_const(s->k)) : u);
 }
 
 /* ---- the functions --------------------------------------------------------------------------- */
+
+/* u = what is returned + a number, as normal form has it. */
+static UOp *without_number(UOp *u, int64_t *k)
+{
+	*k = 0;
+	return u->op == OP_ADD && ix_is_const(u->src[1], k) ? u->src[0] : u;
+}
+
+/* u + y for a u in normal form; NULL for others. */
+static UOp *plus_number(UOp *u, int64_t y)
+{
+	int64_t k;
+	UOp *base = without_number(u, &k);
+
+	if (u->id >= normal.cap || !normal.at[u->id] || !add_ok(k, y, &k))
+		return NULL;
+	return made_normal(k ? raw(OP_ADD, base, ix_const(k)) : base);
+}
 
 UOp *ix_add(UOp *a, UOp *b)
 {
@@ -525,6 +557,9 @@ UOp *ix_add(UOp *a, UOp *b)
 		return p && !x ? b : a;
 	if (p && q && add_ok(x, y, &x))
 		return ix_const(x);
+	UOp *sum = p != q ? plus_number(p ? b : a, p ? x : y) : NULL;
+	if (sum)
+		return sum;
 	sum_of(&s, a);
 	sum_of(&t, b);
 	return sum_plus(&s, 1, &t) ? sum_node(&s) : raw(OP_ADD, a, b);
@@ -533,10 +568,12 @@ UOp *ix_add(UOp *a, UOp *b)
 UOp *ix_sub(UOp *a, UOp *b)
 {
 	Sum s, t;
-	int64_t y;
+	int64_t x, y;
 
 	if (ix_is_const(b, &y) && !y)
 		return a;
+	if (without_number(a, &x) == without_number(b, &y) && !__builtin_sub_overflow(x, y, &x))
+		return ix_const(x);
 	sum_of(&s, a);
 	sum_of(&t, b);
 	return sum_plus(&s, -1, &t) ? sum_node(&s) : raw(OP_ADD, a, raw(OP_MUL, b, ix_const(-1)));

@@ -54,6 +54,11 @@ int64_t sum_coef(const Sum *s, const UOp *m);
 int mono_atoms(UOp *m, UOp **atom);
 UOp *mono_mul(UOp *a, UOp *b);
 UOp *mono_div(UOp *a, UOp *b);
+/* The same for an atom: most monomials are one. */
+static inline UOp *mono_without(UOp *m, UOp *atom)
+{
+	return m == atom ? ix_const(1) : m->op == OP_MUL ? mono_div(m, atom) : NULL;
+}
 
 /* True when u contains only CONST, VAR, RANGE and SPECIAL: by contract its arithmetic then never
  * overflows. */

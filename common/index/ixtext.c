@@ -154,6 +154,8 @@ const Val *size_to_val(UOp *size)
 
 static ARENA struct { UOp **at; size_t n; } vars;
 static ARENA VEC(UOp *) bound;
+/* Texts of sizes that were parsed, until other names stand for variables. */
+static ARENA Map parsed;
 
 bool size_name(const Val *v)
 {
@@ -184,6 +186,7 @@ static const char *declare(const Val *name, const Val *range)
 const char *vars_declare(const Val *map)
 {
 	vars.n = 0;
+	map_free(&parsed);
 	if (!map || map->kind == VAL_NIL)
 		return NULL;
 	if (map->kind != VAL_MAP)
@@ -218,10 +221,15 @@ UOp *vars_bind(const char *name, int64_t min, int64_t max)
 {
 	UOp *var = ix_var(name, min, max);
 	vec_push(&bound, var);
+	map_free(&parsed);
 	return var;
 }
 
-void vars_unbind(void) { bound.n = 0; }
+void vars_unbind(void)
+{
+	bound.n = 0;
+	map_free(&parsed);
+}
 
 bool var_is_bound(const UOp *var)
 {
@@ -387,9 +395,11 @@ UOp *ix_parse(const char *text, size_t n, const char **err)
 UOp *size_from_val(const Val *v, const char **err)
 {
 	int64_t lo, hi;
-	UOp *u = NULL;
+	UOp *u = map_get(&parsed, PKEY(v));
 
 	*err = NULL;
+	if (u)
+		return u;
 	if (v->kind == VAL_INT)
 		u = ix_const(v->i);
 	else if (v->kind == VAL_STR)
@@ -400,10 +410,13 @@ UOp *size_from_val(const Val *v, const char **err)
 	if (!u)
 		return NULL;
 	ix_bounds(u, &lo, &hi);
-	if (hi >= 0)
-		return u;
-	*err = "a size is negative";
-	return NULL;
+	if (hi < 0) {
+		*err = "a size is negative";
+		return NULL;
+	}
+	if (v->kind == VAL_STR)
+		map_put(&parsed, PKEY(v), u);
+	return u;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */

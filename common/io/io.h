@@ -25,6 +25,21 @@ bool utf8_ok(const void *s, size_t n);
  * Returns the length of the head, 0 when it is cut short or malformed. */
 typedef struct { ValKind kind; uint64_t n; bool bad; } WireHead;
 size_t wire_head(const uint8_t *p, size_t left, WireHead *h);
+/* The same of a head that is its first byte alone, as most are; false for others. */
+static inline bool wire_small(uint8_t c, WireHead *h)
+{
+	h->bad = false;
+	if (c < 0x80 || c >= 0xe0) {
+		h->kind = VAL_INT;
+		h->n = (uint64_t)(int64_t)(int8_t)c;
+	} else if (c < 0xc0) {
+		h->kind = c < 0x90 ? VAL_MAP : c < 0xa0 ? VAL_ARRAY : VAL_STR;
+		h->n = c & (c < 0xa0 ? 15 : 31);
+	} else {
+		return false;
+	}
+	return true;
+}
 /* The document in n bytes that wire_scan has found whole; dies with MALFORMED when it is not a
  * document. */
 Graph *wire_build(const void *p, size_t n, int flags);

@@ -20,10 +20,11 @@ typedef struct {
 	VEC(const Val *) stack;         /* elements of the lists being read */
 } WireReader;
 
-static WireHead next_head(WireReader *r)
+static inline WireHead next_head(WireReader *r)
 {
 	WireHead h;
-	size_t size = wire_head(r->p + r->at, r->n - r->at, &h);
+	bool small = r->at < r->n && wire_small(r->p[r->at], &h);
+	size_t size = small ? 1 : wire_head(r->p + r->at, r->n - r->at, &h);
 	CHECK(size);
 	r->at += size;
 	return h;

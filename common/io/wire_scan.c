@@ -53,28 +53,13 @@ static size_t float_head(const uint8_t *p, size_t left, WireHead *h, int bytes)
 	return size;
 }
 
-static size_t fix_head(uint8_t c, WireHead *h)
-{
-	if (c < 0x80)
-		*h = (WireHead){.kind = VAL_INT, .n = c};
-	else if (c < 0x90)
-		*h = (WireHead){.kind = VAL_MAP, .n = c & 15};
-	else if (c < 0xa0)
-		*h = (WireHead){.kind = VAL_ARRAY, .n = c & 15};
-	else if (c < 0xc0)
-		*h = (WireHead){.kind = VAL_STR, .n = c & 31};
-	else
-		*h = (WireHead){.kind = VAL_INT, .n = (uint64_t)(int64_t)(int8_t)c};
-	return 1;
-}
-
 size_t wire_head(const uint8_t *p, size_t left, WireHead *h)
 {
 	h->bad = false;
 	if (!left)
 		return 0;
-	if (p[0] < 0xc0 || p[0] >= 0xe0)
-		return fix_head(p[0], h);
+	if (wire_small(p[0], h))
+		return 1;
 	switch (p[0]) {
 	case 0xc0: h->kind = VAL_NIL; return 1;
 	case 0xc2: *h = (WireHead){.kind = VAL_BOOL, .n = 0}; return 1;
@@ -125,8 +110,11 @@ static size_t utf8_length(const uint8_t *p, size_t left)
 bool utf8_ok(const void *s, size_t n)
 {
 	const uint8_t *p = s;
+	uint64_t eight;
 	for (size_t i = 0; i < n;) {
-		size_t k = p[i] < 0x80 ? 1 : utf8_length(p + i, n - i);
+		size_t k = 8;           /* of ASCII, at once */
+		if (n - i < k || (memcpy(&eight, p + i, k), eight & 0x8080808080808080u))
+			k = p[i] < 0x80 ? 1 : utf8_length(p + i, n - i);
 		if (!k)
 			return false;
 		i += k;
@@ -153,12 +141,8 @@ int wire_scan(WireScan *s, const void *bytes, size_t n)
 	const uint8_t *p = bytes;
 	for (;;) {
 		WireHead h;
-		bool plain = s->at < n && p[s->at] < 0x80;      /* a small integer: most are */
-		size_t size = 1;
-		if (plain)
-			h = (WireHead){.kind = VAL_INT};
-		else
-			size = wire_head(p + s->at, n - s->at, &h);
+		bool small = s->at < n && wire_small(p[s->at], &h);
+		size_t size = small ? 1 : wire_head(p + s->at, n - s->at, &h);
 		if (!size)
 			return !h.bad ? WIRE_MORE
 				: bad(s, p[s->at] == 0xc1 ? "not msgpack" : "an extension type");

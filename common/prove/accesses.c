@@ -120,6 +120,11 @@ typedef struct { UOp *u, *to, *const *cond; size_t n; } Opened;
 
 enum { MOST_DEPTH = 1000 };
 
+bool is_only_item(const UOp *u)
+{
+	return u->op == OP_SPECIAL && u->src[0] == ix_const(1);
+}
+
 static UOp *open_node(Opening *o, UOp *u);
 
 static UOp *opened(Opening *o, UOp *u)
@@ -128,6 +133,8 @@ static UOp *opened(Opening *o, UOp *u)
 	bool index = op_info[s->op].index && s->nsrc == 2;
 	if (u->dtype != DT_I64 || o->depth > MOST_DEPTH)
 		return u;
+	if (is_only_item(u))
+		return ix_const(0);
 	if (u->op == OP_LET && (index || s->op == OP_CONST || s->op == OP_SPECIAL))
 		return map_get(&o->kept, PKEY(u)) ? u : open_node(o, u->src[0]);
 	return u->op != OP_LET && index ?

@@ -28,8 +28,10 @@ const UOp *access_buffer(const UOp *call, const Access *a);
 /* The LETs that a statement uses, of those that it uses by others the first; until the next
  * call. */
 Nodes lets_in(UOp *statement);
-/* As ix_plain, but for LETs that are no index arithmetic, or occur in one of n conditions. The
- * array stays as it is until arena_reset. */
+/* Whether u numbers items of which there is one: it is 0. */
+bool is_only_item(const UOp *u);
+/* As ix_plain, but for LETs that are no index arithmetic, or occur in one of n conditions; and
+ * where there is one item, its number is 0. The array stays as it is until arena_reset. */
 UOp *index_open(UOp *u, size_t n, UOp *const *cond);
 /* Its text, for messages. */
 const char *index_text(UOp *u);

@@ -26,21 +26,24 @@ enum { STEPS_WHOLE = 1 << 16, CASES_A_STEP = 16 };
 enum { NOTHING, NUMBER, HASH };
 typedef uint64_t Code;
 typedef struct { uint32_t round; Code code; } Now;
+typedef struct { const UOp *buffer; bool written, prepared; } Slot;
 typedef struct {
 	const ProvedCall *call;
 	const VarEnv *sizes;
 	const uint32_t *end;    /* of the loop or IF that begins at a statement */
-	TABLE(Now) now;         /* in the statement at hand */
-	TABLE(Now) leaf;        /* counters, numbers of the item, LETs; of the item at hand */
 	Map cell;               /* registers' */
 	Map stored;             /* in buffers, by place */
-	Map written;            /* buffers */
+	const Slot *slot;       /* the buffers, by PARAM */
 	bool whole;             /* all items are run, with all iterations, and compared at once */
 	int64_t item;           /* the number of the one at hand, from 1 */
 	Map owner;              /* the item that wrote a place, -1: several did */
 	int steps, most, depth; /* steps: statements so far, of all items */
 	bool failed;            /* this cannot be run, or items differ */
 } Run;
+
+/* Of the Run at hand. now: in the statement at hand; leaf: counters, numbers of the item, LETs, of
+ * the item at hand. */
+static ARENA TABLE(Now) now, leaf;
 
 static Code hash(uint64_t h) { return h << 2 | HASH; }
 
@@ -57,17 +60,17 @@ static int64_t number_in(Code c) { return (int64_t)c >> 2; }
 static Code get(const Map *m, uint64_t key) { return (Code)(uintptr_t)map_get(m, key); }
 static void put(Map *m, uint64_t key, Code c) { map_put(m, key, (void *)(uintptr_t)c); }
 
-static void set_leaf(Run *r, const UOp *u, Code c)
+static void set_leaf(const UOp *u, Code c)
 {
-	if (u->id >= r->leaf.cap)
-		table_fit(&r->leaf);
-	r->leaf.at[u->id] = (Now){r->leaf.round, c};
+	if (u->id >= leaf.cap)
+		table_fit(&leaf);
+	leaf.at[u->id] = (Now){leaf.round, c};
 }
 
-static Code leaf(const Run *r, const UOp *u)
+static Code leaf_of(const UOp *u)
 {
-	bool is = u->id < r->leaf.cap && r->leaf.at[u->id].round == r->leaf.round;
-	return is ? r->leaf.at[u->id].code : NOTHING;
+	bool is = u->id < leaf.cap && leaf.at[u->id].round == leaf.round;
+	return is ? leaf.at[u->id].code : NOTHING;
 }
 
 static Code evaluate(Run *r, UOp *u);
@@ -110,12 +113,12 @@ static Code loaded(Run *r, const UOp *u)
 		return NOTHING;
 	if (m->op != OP_PARAM)
 		return get(&r->cell, cell_key(m, place));
-	const UOp *buffer = r->call->call->src[1 + param_slot(m)];
-	if (map_get(&r->written, PKEY(buffer)))
+	const Slot *slot = &r->slot[param_slot(m)];
+	if (slot->written)
 		return NOTHING;
 	/* the same may lie in several places of what was prepared tile by tile */
-	uint64_t at = buffer_is(buffer, "prepared") && !r->whole ? 0 : place;
-	return hash(hash_mix(hash_mix(hash_mix(5, buffer->id), at), gate));
+	uint64_t at = slot->prepared && !r->whole ? 0 : place;
+	return hash(hash_mix(hash_mix(hash_mix(5, slot->buffer->id), at), gate));
 }
 
 /* A place that depends on data, in a ring of 62 bits in which hashes are unknowns: its terms may
@@ -136,8 +139,8 @@ static Code computed(Run *r, UOp *u)
 	switch (u->op) {
 	case OP_CONST: return u->dtype == DT_BOOL ? number(u->arg->b) : hashed(r, u);
 	case OP_VAR: return ix_eval(u, r->sizes, &v) ? number(v) : NOTHING;
-	case OP_RANGE: case OP_SPECIAL: return leaf(r, u);
-	case OP_LET: return (a = leaf(r, u)) ? a : evaluate(r, u->src[0]);
+	case OP_RANGE: case OP_SPECIAL: return leaf_of(u);
+	case OP_LET: return (a = leaf_of(u)) ? a : evaluate(r, u->src[0]);
 	case OP_LOAD: return loaded(r, u);
 	case OP_EXCHANGE: case OP_RREDUCE: case OP_RSCAN: case OP_RSORT: return NOTHING;
 	default: break;
@@ -158,14 +161,14 @@ static Code evaluate(Run *r, UOp *u)
 	int64_t v;
 	if (ix_is_const(u, &v))
 		return number(v);
-	if (u->id >= r->now.cap)
-		table_fit(&r->now);
-	if (r->now.at[u->id].round == r->now.round)
-		return r->now.at[u->id].code;
+	if (u->id >= now.cap)
+		table_fit(&now);
+	if (now.at[u->id].round == now.round)
+		return now.at[u->id].code;
 	r->failed |= ++r->depth > MOST_DEPTH;
 	Code c = r->failed ? NOTHING : computed(r, u);
 	r->depth--;
-	r->now.at[u->id] = (Now){r->now.round, c};
+	now.at[u->id] = (Now){now.round, c};
 	return c;
 }
 
@@ -190,7 +193,7 @@ static void store(Run *r, const UOp *s)
 	Code value = evaluate(r, s->src[1]);
 	bool is = gate == number(1) && is_number(place);
 	if (m->op == OP_PARAM)
-		m = r->call->call->src[1 + param_slot(m)];
+		m = r->slot[param_slot(m)].buffer;
 	if (r->whole && m->op == OP_BUFFER)
 		r->failed |= !is || !value || !may_store(r, cell_key(m, place), value);
 	if (is)
@@ -213,7 +216,7 @@ static void loop(Run *r, uint32_t at)
 			break;
 		if (v == ENDS && n > LONG && !r->whole)
 			v = n - ENDS;
-		set_leaf(r, range, number(v));
+		set_leaf(range, number(v));
 		statements(r, at + 1, r->end[at]);
 	}
 }
@@ -223,9 +226,9 @@ static void statements(Run *r, uint32_t from, uint32_t to)
 	for (uint32_t i = from; i < to && !r->failed; i++) {
 		UOp *s = r->call->kernel->src[i];
 		r->failed |= ++r->steps > r->most;
-		r->now.round = table_next(r->now.at, r->now.cap * sizeof *r->now.at, r->now.round);
+		table_round(&now);
 		if (s->op == OP_LET)
-			set_leaf(r, s, evaluate(r, s->src[0]));
+			set_leaf(s, evaluate(r, s->src[0]));
 		if (s->op == OP_STORE)
 			store(r, s);
 		if (s->op == OP_RANGE)
@@ -245,7 +248,7 @@ static void statements(Run *r, uint32_t from, uint32_t to)
  * item. */
 static bool set_item(Run *r, Nodes all, const UOp *which, int64_t less)
 {
-	table_round(&r->now);
+	table_round(&now);
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
 		if (u->op != OP_SPECIAL)
@@ -254,7 +257,7 @@ static bool set_item(Run *r, Nodes all, const UOp *which, int64_t less)
 		int64_t v = number_in(size) - 1 - (u == which ? less : 0);
 		if (!is_number(size) || v < 0)
 			return false;
-		set_leaf(r, u, number(v));
+		set_leaf(u, number(v));
 	}
 	return true;
 }
@@ -263,7 +266,7 @@ static bool run_item(Run *r, Nodes all, const UOp *which, int64_t less)
 {
 	map_free(&r->cell);
 	map_free(&r->stored);
-	table_round(&r->leaf);
+	table_round(&leaf);
 	r->failed = !set_item(r, all, which, less);
 	statements(r, 0, r->failed ? 0 : r->call->kernel->nsrc);
 	return !r->failed;
@@ -285,7 +288,7 @@ static int find_strides(Run *r, Nodes all, int64_t *stride)
 {
 	int n = 0;
 	stride[n++] = 1;
-	table_round(&r->now);
+	table_round(&now);
 	for (size_t i = 0; i < all.n && n < MOST_STRIDES; i++) {
 		Code by = all.at[i]->op == OP_FLOORDIV ? evaluate(r, all.at[i]->src[1]) : NOTHING;
 		bool seen = !is_number(by);
@@ -334,26 +337,37 @@ static uint32_t *find_ends(const UOp *kernel)
 	return alone ? end : NULL;
 }
 
+/* One buffer may be in several slots. */
+static const Slot *find_slots(const ProvedCall *c)
+{
+	uint32_t n = c->call->nsrc - 1;
+	UOp *const *buffer = c->call->src + 1;
+	Accesses all = kernel_accesses(c->kernel);
+	Slot *slot = arena_alloc((n + 1) * sizeof *slot);
+	for (uint32_t i = 0; i < n; i++)
+		slot[i] = (Slot){buffer[i], false, buffer_is(buffer[i], "prepared")};
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *to = all.at[i].store ? access_buffer(c->call, &all.at[i]) : NULL;
+		for (uint32_t k = 0; to && k < n; k++)
+			slot[k].written |= buffer[k] == to;
+	}
+	return slot;
+}
+
 /* False when the kernel cannot be run. */
 static bool begin(Run *r, const ProvedCall *c)
 {
-	Accesses touched = kernel_accesses(c->kernel);
 	*r = (Run){.call = c, .most = MOST_STEPS};
 	if (c->graph->level < LV_LOOPS || !(r->end = find_ends(c->kernel)))
 		return false;
-	for (size_t i = 0; i < touched.n; i++)
-		if (touched.at[i].store && memory_of(&touched.at[i])->op == OP_PARAM)
-			map_put(&r->written, PKEY(access_buffer(c->call, &touched.at[i])), r);
+	r->slot = find_slots(c);
 	return true;
 }
 
 static void end(Run *r)
 {
-	table_free(&r->leaf);
-	table_free(&r->now);
 	map_free(&r->cell);
 	map_free(&r->stored);
-	map_free(&r->written);
 	map_free(&r->owner);
 }
 
@@ -384,11 +398,11 @@ static void run_items(Run *r, Nodes all, size_t from)
 		statements(r, 0, r->call->kernel->nsrc);
 		return;
 	}
-	table_round(&r->now);
+	table_round(&now);
 	Code size = evaluate(r, all.at[from]->src[0]);
 	r->failed |= !is_number(size);
 	for (int64_t v = 0; v < number_in(size) && !r->failed; v++) {
-		set_leaf(r, all.at[from], number(v));
+		set_leaf(all.at[from], number(v));
 		run_items(r, all, from + 1);
 	}
 }
@@ -403,7 +417,7 @@ bool items_agree(const ProvedCall *c)
 	r.sizes = &(VarEnv){0};
 	r.whole = true;
 	r.most = steps < STEPS_WHOLE ? (int)steps : STEPS_WHOLE;
-	table_round(&r.leaf);
+	table_round(&leaf);
 	run_items(&r, walk_kept(c->kernel), 0);
 	size_t used = (size_t)r.steps * CASES_A_STEP;
 	e->cases -= used < e->cases ? used : e->cases;

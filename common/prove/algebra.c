@@ -113,20 +113,21 @@ static bool parts(Known *k, UOp *u, Sum *s, int depth)
 /* With q = x//d: c*m*(x%d) + c*m*d*q is c*m*x. */
 static bool join(Known *k, Sum *s, int64_t c, UOp *mono, UOp *mod)
 {
-	Sum d, cm, w, q, x, all = *s;
-	UOp *rest = mono_div(mono, mod), *gone = ix_div(mod->src[0], mod->src[1]);
+	Sum d, cm, w, q, x, all;
+	UOp *rest = mono_div(mono, mod);
 
 	sum_const(&cm, 0);
-	if (!rest || !span_exact(k, mod->src[0]) || span_of(k, mod->src[1]).lo <= 0 ||
-		!sum_term(&cm, c, rest))
+	if (s->n < 2 || !rest || !span_exact(k, mod->src[0]) ||
+		span_of(k, mod->src[1]).lo <= 0 || !sum_term(&cm, c, rest))
 		return false;
 	sum_parts(k, mod->src[1], &d);
-	sum_parts(k, gone, &q);
+	sum_parts(k, ix_div(mod->src[0], mod->src[1]), &q);
 	if (!product(&w, &cm, &d) || !product(&x, &w, &q) || !x.n)
 		return false;
 	for (int i = 0; i < x.n; i++)
 		if (sum_coef(s, x.t[i].m) != x.t[i].c)
 			return false;
+	all = *s;
 	if (!sum_plus(&all, -1, &x) || !sum_term(&all, -c, mono))
 		return false;
 	sum_parts(k, mod->src[0], &x);
@@ -483,7 +484,7 @@ static bool by_fact(Known *k, const Sum *s, const Sum *f, UOp *atom, int many, S
 static bool has_atom(const Sum *s, UOp *atom)
 {
 	for (int i = 0; i < s->n; i++)
-		if (mono_div(s->t[i].m, atom))
+		if (mono_without(s->t[i].m, atom))
 			return true;
 	return false;
 }
@@ -550,8 +551,8 @@ static bool put_equal(Known *k, Sum *s)
 	for (int var = 1; var >= 0; var--)
 		for (size_t i = 0; i < k->equal.n; i++) {
 			const Equal *e = &k->equal.at[i];
-			any |= (e->u->op == OP_VAR) == var && sum_split(s, e->u, &c, &rest) &&
-				(c.n || c.k) && put(s, &c, &e->to, &rest);
+			any |= (e->u->op == OP_VAR) == var && has_atom(s, e->u) &&
+				sum_split(s, e->u, &c, &rest) && put(s, &c, &e->to, &rest);
 		}
 	return any;
 }

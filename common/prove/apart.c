@@ -21,26 +21,27 @@ static void add_item(Items *x, UOp *number, UOp *size)
 	x->size[x->n++] = size;
 }
 
-/* The SPECIAL of a dimension, or NULL when the kernel does not use it. */
-static UOp *special_of(Nodes all, bool local, int d)
+/* Those of the grid and of a group; one that the kernel does not use is NULL. */
+static void add_specials(Items *x, const UOp *kernel, Nodes all)
 {
-	bool l;
-	int k;
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_SPECIAL && special_axis(all.at[i], &l, &k) &&
-			l == local && k == d)
-			return all.at[i];
-	return NULL;
+	UOp *special[6] = {NULL};
+	bool local;
+	int d;
+	for (size_t i = all.n; i--; )
+		if (all.at[i]->op == OP_SPECIAL && special_axis(all.at[i], &local, &d))
+			special[local * 3 + d] = all.at[i];
+	for (int k = 0; k < 6; k++)
+		add_item(x, special[k], grid_size(kernel, k / 3, k % 3));
 }
 
 Items items_of(const ProvedCall *c)
 {
 	Items x = {0};
 	Nodes all = walk_kept(c->kernel);
-	for (int k = 0; c->graph->level >= LV_LOOPS && k < 6; k++)
-		add_item(&x, special_of(all, k / 3, k % 3), grid_size(c->kernel, k / 3, k % 3));
-	if (c->graph->level >= LV_LOOPS)
+	if (c->graph->level >= LV_LOOPS) {
+		add_specials(&x, c->kernel, all);
 		return x;
+	}
 	uint64_t free = 0;
 	for (uint32_t i = 0; i < c->kernel->nsrc; i++)
 		free |= range_mask(c->kernel->src[i]);

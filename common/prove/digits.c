@@ -141,6 +141,8 @@ static UOp *leaf(Digits *d, const Spots *s)
 	UOp *digit = shared_digit(p, s->n);
 	vec_push(&d->leaf, p);
 	if (digit) {
+		for (size_t i = 0; i < s->n; i++)
+			p[i].at = digit;
 		know(d, digit);
 		know_mover(d, p);
 	}
@@ -192,13 +194,18 @@ static bool split(Digits *d, const Spots *s, bool *whole)
 	Spots high, low;
 	Sum from;
 	find_weights(&w, d, s);
+	size_t coefficients = w.n;
 	find_from(&from, d, s);
 	*whole = false;
-	for (int i = 0; i < (int)w.n && !*whole && (first < 0 || d->tries < MOST_TRIES); i++) {
+	for (size_t i = 0; !*whole && (first < 0 || d->tries < MOST_TRIES); i++) {
+		if (i == coefficients)
+			add_distances(&w, d, s);
+		if (i == w.n)
+			break;
 		if (!split_at(s, &from, &w.at[i], &high, &low))
 			continue;
-		first = first < 0 ? i : first;
-		d->tries += i != first;
+		first = first < 0 ? (int)i : first;
+		d->tries += (int)i != first;
 		d->leaf.n = leaves;
 		*whole = both_parts(d, &high, &low);
 	}

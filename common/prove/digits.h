@@ -78,9 +78,10 @@ bool coefficient(const Digits *d, const Sum *s, UOp *mover, Sum *out);
 /* The weights at which places may be split: few, most of the time. */
 enum { MOST_WEIGHTS = 64 };
 typedef VEC(Sum) Weights;
-/* Adds those of the first and the last place, the greatest first; then the distances between
- * places. */
+/* Adds those of the first and the last place, the greatest first. */
 void find_weights(Weights *w, const Digits *d, const Spots *s);
+/* Adds the distances between places. */
+void add_distances(Weights *w, const Digits *d, const Spots *s);
 /* By how much all places are more than they have to be, as by the sizes of a border. */
 void find_from(Sum *from, const Digits *d, const Spots *s);
 /* The places as w*high + low, when what is left is within w for all of them and has something to

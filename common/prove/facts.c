@@ -340,6 +340,8 @@ void assume(Known *k, UOp *c, bool truth)
 			other = condition_of(u, &t.truth);
 			if (!other)
 				assume_compared(k, u, t.truth);
+		} else if (u->op == OP_LOAD) {
+			other = load_forwarded(k, u);
 		}
 		if (other && top <= FACTS) {
 			stack[top].u = other;

@@ -20,8 +20,9 @@ static uint64_t number_mul(uint64_t a, uint64_t b)
  * kernel is gone through once; for good. */
 enum { NOW, ONCE, ALWAYS };
 typedef struct { uint32_t round, scope; uint64_t number : 62, stays : 2; } Noted;
-/* What a cell of a register holds; where its last Change is, from 1. */
-typedef struct { uint64_t key, number; uint32_t changed; } Cell;
+/* What a cell of a register holds; where its last Change is, from 1; the place at which it was last
+ * stored to, unless it stands for all of the register. */
+typedef struct { uint64_t key, number; uint32_t changed; UOp *place; } Cell;
 /* The first store to a cell in a loop: what it held before, if anything, and where the Change
  * before that is. */
 typedef struct { uint32_t cell, before; uint64_t was; bool known; } Change;
@@ -312,7 +313,7 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 	switch (u->op) {
 	case OP_VAR: return number_mix(u->id, 1);
 	case OP_RANGE: return number_mix(u->id, 2);
-	case OP_SPECIAL: return number_mix(u->id, 10 + w);
+	case OP_SPECIAL: return is_only_item(u) ? 0 : number_mix(u->id, 10 + w);
 	case OP_LET: return let_number(n, w, u, &x) ? x : value(n, w, u->src[0]);
 	case OP_LOAD: return loaded(n, w, u);
 	case OP_EXCHANGE: return unique(n);
@@ -388,6 +389,12 @@ void number_know(Numbers *n, UOp *u)
 		number_set(n, w, u, number_mix(u->id, 6));
 }
 
+void number_true(Numbers *n, UOp *cond)
+{
+	for (int w = 0; w < WORLDS; w++)
+		number_set(n, w, cond, truth(true));
+}
+
 void number_decide(Numbers *n, const Instead *x) { n->instead = *x; }
 
 void number_own(Numbers *n, uint32_t loop) { map_put(&n->own, loop + 1, n); }
@@ -402,7 +409,7 @@ bool number_is_set(const Numbers *n, int world, UOp *u)
 /* ---- statements */
 
 /* A loop notes what a cell held as it is first stored to there. */
-static void set_cell(Numbers *n, int w, uint64_t key, uint64_t x)
+static Cell *set_cell(Numbers *n, int w, uint64_t key, uint64_t x)
 {
 	Cell *c = cell_at(n, w, key);
 	size_t open = n->before[w].n;
@@ -418,6 +425,7 @@ static void set_cell(Numbers *n, int w, uint64_t key, uint64_t x)
 		c->changed = (uint32_t)n->change[w].n;
 	}
 	c->number = x;
+	return c;
 }
 
 static void put_cell(Numbers *n, int w, const UOp *index, uint64_t x)
@@ -431,7 +439,7 @@ static void put_cell(Numbers *n, int w, const UOp *index, uint64_t x)
 		x = number_mix(number_mix(was, value(n, w, index->src[1])), x);
 	for (size_t i = n->cond[w].n; known && i >= outer && i > 0; i--)
 		x = number_mix(number_mix(x, n->cond[w].at[i - 1]), was);
-	set_cell(n, w, key, x);
+	set_cell(n, w, key, x)->place = is_state(n, index->src[0]) ? NULL : index->src[1];
 }
 
 static void store(Numbers *n, int w, uint32_t at, const UOp *s)
@@ -446,6 +454,22 @@ static void store(Numbers *n, int w, uint32_t at, const UOp *s)
 		vec_push(&n->cond[w], gate);
 	put_cell(n, w, s->src[0], x);
 	n->cond[w].n -= !is_true(gate);
+}
+
+/* Whether the cell is another one in each iteration: its register's elements are told apart by the
+ * counters in their places, so none touches what is another one's. */
+static bool moves_along(const Cell *c, UOp *range)
+{
+	UOp *at = c->place;
+	if (!at || at == range || at->op == OP_CONST)
+		return at == range;
+	if (at->op == OP_ADD && is_const(at->src[1]))
+		return at->src[0] == range;
+	Nodes all = walk_brief(at);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i] == range)
+			return true;
+	return false;
 }
 
 /* Adds a phi for a cell that has none yet in this loop. */
@@ -501,7 +525,8 @@ static void loop_ends(Numbers *n, int w, uint32_t at)
 	for (size_t i = before; i < n->change[w].n; i++) {
 		const Change *d = &n->change[w].at[i];
 		const Cell *c = &n->cells[w].at[d->cell];
-		if (d->known && d->before <= before && c->number != d->was)
+		if (d->known && d->before <= before && c->number != d->was &&
+			!moves_along(c, n->call->kernel->src[at]))
 			add_phi(n, w, at, c, d->was);
 	}
 	for (uint32_t i = phis; i; i = n->phi.at[i - 1].next) {
@@ -514,13 +539,15 @@ static void loop_ends(Numbers *n, int w, uint32_t at)
 	}
 }
 
-/* A LET may be known under the form that it has in a place. */
+/* A LET may be known under the form that it has in a place, or under what is left there without
+ * names. */
 static uint64_t named(Numbers *n, int w, UOp *let)
 {
 	uint64_t x;
 	if (get(&n->set[w], PKEY(let), &x))
 		return x;
-	if (let->dtype == DT_I64 && get(&n->set[w], PKEY(index_open(let, 0, NULL)), &x))
+	if (let->dtype == DT_I64 && (get(&n->set[w], PKEY(index_open(let, 0, NULL)), &x) ||
+		(n->sets[let->src[0]->op] && get(&n->set[w], PKEY(ix_plain(let)), &x))))
 		return x;
 	return value(n, w, let->src[0]);
 }

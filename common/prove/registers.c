@@ -16,12 +16,25 @@ enum { MOST_ELEMENTS = 1 << 14, MOST_COUNTERS = 8 };
 typedef struct { int n; int64_t k; UOp *term[MOST_COUNTERS], *counter[MOST_COUNTERS]; } Line;
 /* `open` has the terms of open loops; bits, of `size`, what may be added. depth: open blocks. */
 typedef struct { Line open; uint64_t *bits; size_t depth; } Written;
-typedef struct { UOp *memory; int64_t size; bool touched; VEC(Written) written; } Register;
+/* closed: how many blocks had been closed as it was last looked at */
+typedef struct {
+	UOp *memory;
+	int64_t size;
+	bool touched;
+	size_t closed;
+	VEC(Written) written;
+} Register;
+
+/* An open RANGE or IF, and where in `wrote` begins what is written in it. */
+typedef struct { UOp *begin; size_t wrote; } Block;
 
 typedef struct {
 	const ProvedCall *call;
 	VEC(Register) reg;
-	VEC(UOp *) block;       /* open RANGEs and IFs */
+	Map known;              /* memory: its place among them, from 1 */
+	VEC(Block) block;
+	size_t closed;          /* blocks, so far */
+	VEC(size_t) wrote;      /* registers, by place, that open blocks have written to */
 	VEC(UOp *) named;       /* what stands for something, and a NULL for each open block */
 	VEC(UOp *) stack;
 } Checker;
@@ -95,17 +108,16 @@ static void set_bit(uint64_t *bits, int64_t i) { bits[i / 64] |= 1ull << i % 64;
 static bool is_open(const Checker *x, const UOp *counter)
 {
 	for (size_t i = 0; i < x->block.n; i++)
-		if (x->block.at[i] == counter)
+		if (x->block.at[i].begin == counter)
 			return true;
 	return false;
 }
 
 static Register *register_of(Checker *x, const UOp *memory)
 {
-	for (size_t i = x->reg.n; i--; )
-		if (x->reg.at[i].memory == memory)
-			return &x->reg.at[i];
-	return NULL;
+	bool is = memory->op == OP_DEFINE_REG || memory->op == OP_DEFINE_LOCAL;
+	uintptr_t at = is ? (uintptr_t)map_get(&x->known, PKEY(memory)) : 0;
+	return at ? &x->reg.at[at - 1] : NULL;
 }
 
 /* The term of a counter, which is taken out; NULL when there is none. */
@@ -178,6 +190,7 @@ static void wrote(Checker *x, Register *r, UOp *index)
 	w.bits = xcalloc(r->size / 64 + 1, sizeof *w.bits);
 	set_bit(w.bits, k);
 	vec_push(&r->written, w);
+	vec_push(&x->wrote, r - x->reg.at);
 	merge_last(r);
 }
 
@@ -232,31 +245,44 @@ static bool runs(UOp *range)
 	return ix_prove_lt(ix_const(0), ix_plain(range->src[0]));
 }
 
+/* What is written to a register in a block that is closed. */
+static void close_register(const Checker *x, Register *r, UOp *block, bool always)
+{
+	size_t n = r->written.n, kept = 0;
+	for (size_t k = 0; k < n; k++) {
+		Written w = r->written.at[k];
+		bool inside = w.depth > x->block.n;
+		if (inside && !always) {
+			free(w.bits);
+			continue;
+		}
+		w.depth = inside ? x->block.n : w.depth;
+		if (inside)
+			all_iterations(r, &w, block);
+		r->written.at[kept] = w;
+		r->written.n = ++kept;
+		if (inside)
+			merge_last(r);
+		kept = r->written.n;
+	}
+	r->written.n = kept;
+}
+
 static void close_block(Checker *x)
 {
-	UOp *block = x->block.at[--x->block.n];
-	bool always = block->op == OP_RANGE && runs(block);
-	for (size_t i = 0; i < x->reg.n; i++) {
-		Register *r = &x->reg.at[i];
-		size_t n = r->written.n, kept = 0;
-		for (size_t k = 0; k < n; k++) {
-			Written w = r->written.at[k];
-			bool inside = w.depth > x->block.n;
-			if (inside && !always) {
-				free(w.bits);
-				continue;
-			}
-			w.depth = inside ? x->block.n : w.depth;
-			if (inside)
-				all_iterations(r, &w, block);
-			r->written.at[kept] = w;
-			r->written.n = ++kept;
-			if (inside)
-				merge_last(r);
-			kept = r->written.n;
-		}
-		r->written.n = kept;
+	Block b = x->block.at[--x->block.n];
+	bool always = b.begin->op == OP_RANGE && runs(b.begin);
+	size_t kept = b.wrote;
+	x->closed++;
+	for (size_t i = b.wrote; i < x->wrote.n; i++) {
+		Register *r = &x->reg.at[x->wrote.at[i]];
+		if (r->closed == x->closed)
+			continue;
+		r->closed = x->closed;
+		close_register(x, r, b.begin, always);
+		x->wrote.at[kept++] = x->wrote.at[i];
 	}
+	x->wrote.n = kept;
 }
 
 /* ---- what is read */
@@ -378,6 +404,7 @@ static void define(Checker *x, UOp *u)
 	Register *r = register_of(x, u);
 	if (!r) {
 		vec_push(&x->reg, ((Register){.memory = u}));
+		map_put(&x->known, PKEY(u), (void *)x->reg.n);
 		r = &x->reg.at[x->reg.n - 1];
 	}
 	for (size_t i = 0; i < r->written.n; i++)
@@ -399,7 +426,7 @@ static void statement(Checker *x, UOp *s)
 	table_round(&seen);
 	if (s->op == OP_RANGE || s->op == OP_IF) {
 		check_value(x, s->src[0]);
-		vec_push(&x->block, s);
+		vec_push(&x->block, ((Block){s, x->wrote.n}));
 		vec_push(&x->named, NULL);
 		name(x, s);
 	} else if (s->op == OP_ENDRANGE || s->op == OP_ENDIF) {
@@ -434,7 +461,9 @@ void prove_registers(const ProvedCall *c)
 		vec_free(&x.reg.at[i].written);
 	}
 	vec_free(&x.reg);
+	map_free(&x.known);
 	vec_free(&x.block);
+	vec_free(&x.wrote);
 	vec_free(&x.named);
 	vec_free(&x.stack);
 }

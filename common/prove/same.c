@@ -18,8 +18,8 @@
 
 typedef struct { UOp *counter; int lane; } Lane;
 /* A digit with a counter that is solved for: rest + c*counter + off, a constant of each access, is
- * the same in both worlds. */
-typedef struct { UOp *rest; int lane; int64_t c, *off; } Shared;
+ * the same in both worlds. first: of the first access, as a whole. */
+typedef struct { UOp *rest, *first; int lane; int64_t c, *off; } Shared;
 typedef VEC(Lane) Lanes;
 
 typedef struct {
@@ -35,6 +35,7 @@ typedef struct {
 	VEC(UOp *) whole;       /* registers whose elements are not told apart */
 	VEC(UOp *) around;      /* counters of loops around the stores */
 	VEC(uint32_t) own;      /* loops that have counters of their own, by statement */
+	VEC(UOp *) given;       /* conditions that are true wherever one of the stores is */
 	bool apart;             /* the items may be of two work groups */
 	uint64_t more;          /* how much greater the constant is in world 0, when solving */
 } Same;
@@ -87,46 +88,88 @@ static bool register_digit(const Place *p, size_t n, bool *counter)
 	return constant || *counter;
 }
 
+typedef VEC(Place) Places;
+
+/* Most registers are touched at counter + number alone, or at numbers: 1 when these places are told
+ * from each other as below, 0 when they are not, -1 for other places. A counter beside what is a
+ * number elsewhere is no digit; else the weight is what all numbers are multiples of. */
+static int simple_register(const Places *p)
+{
+	size_t counters = 0;
+	int64_t k, step = 0, most = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		UOp *u = p->at[i].at;
+		if (ix_is_const(u, &k))
+			continue;
+		k = 0;
+		u = u->op == OP_ADD && ix_is_const(u->src[1], &k) ? u->src[0] : u;
+		int64_t size = u->op == OP_RANGE ? range_size(u) : 0;
+		if (!size || k < 0)
+			return -1;
+		counters++;
+		step = gcd(k, step);
+		most = size > most ? size : most;
+	}
+	return !counters || (counters == p->n && (!step || most <= step));
+}
+
+static UOp *counter_at(const Places *p, size_t i)
+{
+	UOp *u = p->at[i].at;
+	return u->op == OP_ADD ? u->src[0] : u;
+}
+
 /* Whether the places in a register are told from each other by their digits, so that no iteration
  * touches what is another one's. Then all counters in a digit are one lane. */
-static bool register_by_lane(Same *s, const Accesses *all, const UOp *memory)
+static bool register_by_lane(Same *s, const Places *p)
 {
-	VEC(Place) p = {0};
+	int simple = simple_register(p);
 	bool ok = true, counter;
-	for (size_t i = 0; i < all->n; i++)
-		if (memory_of(&all->at[i]) == memory)
-			vec_push(&p, ((Place){
-				.at = index_open(all->at[i].index->src[1], 0, NULL)}));
-	Digits d = {.n = p.n};
-	digits_of(&d, p.at);
+	Digits d = {.n = p->n};
+	for (size_t i = 1; simple == 1 && i < p->n && counter_at(p, 0)->op == OP_RANGE; i++)
+		join_lanes(s, counter_at(p, 0), counter_at(p, i));
+	if (simple >= 0)
+		return simple;
+	digits_of(&d, p->at);
 	for (size_t i = 0; i < d.leaf.n && ok; i++)
-		ok = register_digit(d.leaf.at[i], p.n, &counter);
+		ok = register_digit(d.leaf.at[i], p->n, &counter);
 	for (size_t i = 0; i < d.leaf.n && ok; i++) {
 		const Place *at = d.leaf.at[i];
-		register_digit(at, p.n, &counter);
-		for (size_t k = 1; counter && k < p.n; k++)
+		register_digit(at, p->n, &counter);
+		for (size_t k = 1; counter && k < p->n; k++)
 			join_lanes(s, at[0].at, at[k].at);
 	}
 	digits_free(&d);
-	vec_free(&p);
 	return ok;
 }
 
 /* Finds lanes, and the registers that are not told apart by them. */
 static void find_registers(Same *s, UOp *kernel)
 {
+	typedef struct { UOp *memory; Places at; } Register;
 	Accesses all = kernel_accesses(kernel);
-	Map done = {0};
+	Map known = {0};        /* memory: its place among them, from 1 */
+	VEC(Register) reg = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *m = memory_of(&all.at[i]);
-		if (m->op == OP_PARAM || map_get(&done, PKEY(m)) ||
+		if (m->op == OP_PARAM ||
 			(m->op == OP_DEFINE_LOCAL && val_is_str(m->arg->a[2], "local")))
 			continue;
-		map_put(&done, PKEY(m), m);
-		if (!register_by_lane(s, &all, m))
-			vec_push(&s->whole, m);
+		uintptr_t at = (uintptr_t)map_get(&known, PKEY(m));
+		if (!at) {
+			vec_push(&reg, ((Register){.memory = m}));
+			map_put(&known, PKEY(m), (void *)(at = reg.n));
+		}
+		vec_push(&reg.at[at - 1].at, ((Place){
+			.at = index_open(all.at[i].index->src[1], 0, NULL)}));
 	}
-	map_free(&done);
+	for (size_t i = 0; i < reg.n; i++) {
+		if (!register_by_lane(s, &reg.at[i].at))
+			vec_push(&s->whole, reg.at[i].memory);
+		vec_free(&reg.at[i].at);
+	}
+	vec_free(&reg);
+	map_free(&known);
 }
 
 static bool is_whole(const Same *s, const UOp *memory)
@@ -146,17 +189,17 @@ static bool occurs_in(UOp *counter, UOp *u)
 	return false;
 }
 
-/* Whether a loop is one of a lane: it has one of the stores in it, or touches registers by it. */
-static bool loop_of_lane(const Same *s, uint32_t from, uint32_t to)
+/* Whether a loop is one of a lane: it has one of the stores in it, or touches registers by it. The
+ * accesses, of which `next` is the first in it, are in the order of statements. */
+static bool loop_of_lane(const Same *s, uint32_t from, uint32_t to, size_t next)
 {
 	Accesses all = kernel_accesses(s->call->kernel);
 	UOp *counter = s->call->kernel->src[from];
 	for (size_t i = 0; i < s->d->n; i++)
 		if (s->a[i]->at > from && s->a[i]->at < to)
 			return true;
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i].at > from && all.at[i].at < to &&
-			memory_of(&all.at[i])->op != OP_PARAM &&
+	for (size_t i = next; i < all.n && all.at[i].at < to; i++)
+		if (memory_of(&all.at[i])->op != OP_PARAM &&
 			!is_whole(s, memory_of(&all.at[i])) &&
 			occurs_in(counter, all.at[i].index->src[1]))
 			return true;
@@ -166,16 +209,21 @@ static bool loop_of_lane(const Same *s, uint32_t from, uint32_t to)
 /* A RANGE may stand in several loops, of which some are those of a lane. */
 static void find_own_loops(Same *s)
 {
+	typedef struct { uint32_t at; size_t next; } Loop;
 	const UOp *k = s->call->kernel;
-	VEC(uint32_t) open = {0};
+	Accesses all = kernel_accesses(s->call->kernel);
+	VEC(Loop) open = {0};
+	size_t next = 0;
 	for (uint32_t i = 0; !s->d->schedule && i < k->nsrc; i++) {
+		while (next < all.n && all.at[next].at <= i)
+			next++;
 		if (k->src[i]->op == OP_RANGE)
-			vec_push(&open, i);
+			vec_push(&open, ((Loop){i, next}));
 		if (k->src[i]->op != OP_ENDRANGE)
 			continue;
-		uint32_t from = open.at[--open.n];
-		if (!loop_of_lane(s, from, i))
-			vec_push(&s->own, from);
+		Loop loop = open.at[--open.n];
+		if (!loop_of_lane(s, loop.at, i, loop.next))
+			vec_push(&s->own, loop.at);
 	}
 	vec_free(&open);
 }
@@ -250,7 +298,7 @@ static bool take_digit(Same *s, const Place *p)
 			rest = rest->src[0];
 		solved = r && (!i || (rest == x.rest && c == x.c && lane_of(s, r) == x.lane));
 		if (solved)
-			x = (Shared){rest, lane_of(s, r), c, x.off};
+			x = (Shared){rest, p[0].at, lane_of(s, r), c, x.off};
 	}
 	if (solved)
 		vec_push(&s->shared, x);
@@ -333,6 +381,15 @@ static void tie_terms(Numbers *n, UOp *sum)
 		number_set(n, w, own, number_sub(number_of(n, w, sum), number_of(n, w, rest)));
 }
 
+/* Whether a digit is the sum of others' numbers, which are the same or solved for. */
+static bool is_solved(const Same *s, const UOp *digit)
+{
+	for (size_t i = 0; i < s->shared.n; i++)
+		if (s->shared.at[i].first == digit && digit->op == OP_ADD)
+			return true;
+	return false;
+}
+
 /* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); the
  * others are the same tile in both. */
 static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
@@ -342,7 +399,8 @@ static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
 		if (all.at[i]->op == OP_FLOORMOD)
 			digits_know(s->d, all.at[i]);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
-		number_know(n, s->d->fresh.at[i]);
+		if (!is_solved(s, s->d->fresh.at[i]))
+			number_know(n, s->d->fresh.at[i]);
 	for (size_t i = 0; i < s->sums.n; i++)
 		if (number_is_set(n, 0, s->sums.at[i]))
 			tie_terms(n, s->sums.at[i]);
@@ -448,6 +506,73 @@ static void decide_lane(const Same *s, Numbers *n, const Shared *solve)
 	number_decide(n, &x);
 }
 
+/* ---- conditions of the stores */
+
+/* Whether all that is computed in the loop of a counter is of the iteration at hand: it is the only
+ * loop of that counter, and no register outlives an iteration. */
+static bool alone_in_loop(const Same *s, const UOp *counter)
+{
+	const UOp *k = s->call->kernel;
+	Accesses all = kernel_accesses(s->call->kernel);
+	Map defined = {0};
+	uint32_t from = 0, to = 0;
+	int loops = 0;
+	bool alone = true;
+	for (uint32_t i = 0; i < k->nsrc; i++) {
+		bool begins = k->src[i] == counter;
+		bool ends = k->src[i]->op == OP_ENDRANGE && k->src[i]->src[0] == counter;
+		from = begins ? i : from;
+		to = ends ? i : to;
+		loops += begins;
+	}
+	for (uint32_t i = from; i < to; i++)
+		if (k->src[i]->op == OP_DEFINE_REG || k->src[i]->op == OP_DEFINE_LOCAL)
+			map_put(&defined, PKEY(k->src[i]), k->src[i]);
+	for (size_t i = 0; i < all.n && alone; i++)
+		alone = all.at[i].at < from || all.at[i].at > to ||
+			memory_of(&all.at[i])->op == OP_PARAM ||
+			map_get(&defined, PKEY(memory_of(&all.at[i])));
+	map_free(&defined);
+	return alone && loops == 1;
+}
+
+/* Whether a condition that is true where a value is stored was true wherever it was asked on the
+ * way to that value. */
+static bool stays_true(const Same *s, UOp *cond)
+{
+	Nodes all = walk(cond);
+	bool still = moves_plainly(cond);
+	for (size_t i = 0; i < all.n && still; i++)
+		if (all.at[i]->op == OP_RANGE)
+			still = alone_in_loop(s, all.at[i]);
+	return still;
+}
+
+/* Items that touch one place do store there, so the conditions of the stores are true in both. */
+static void find_given(Same *s)
+{
+	const Place *p = s->d->leaf.n ? s->d->leaf.at[0] : NULL;
+	for (size_t c = 0; p && !s->d->schedule && c < p[0].n; c++) {
+		bool all = true;
+		for (size_t i = 1; i < s->d->n && all; i++) {
+			all = p[i].cond == p[0].cond;
+			for (size_t k = 0; k < p[i].n && !all; k++)
+				all = p[i].cond[k] == p[0].cond[c];
+		}
+		if (all && stays_true(s, p[0].cond[c]))
+			vec_push(&s->given, p[0].cond[c]);
+	}
+}
+
+static void set_given(const Same *s, Numbers *n)
+{
+	for (size_t i = 0; i < s->given.n; i++)
+		for (UOp *u = s->given.at[i]; u; u = u->op == OP_LET ? u->src[0] : NULL)
+			number_true(n, u);
+}
+
+/* ---- the comparison */
+
 static bool compare(Same *s, const Shared *solve, bool step)
 {
 	Numbers *n = numbers_new(s->call, s->apart, false);
@@ -456,6 +581,7 @@ static bool compare(Same *s, const Shared *solve, bool step)
 	for (size_t i = 0; i < s->own.n; i++)
 		number_own(n, s->own.at[i]);
 	set_unknowns(n, s, solve, step);
+	set_given(s, n);
 	if (step)
 		decide_step(s, n);
 	else if (solve)
@@ -467,27 +593,44 @@ static bool compare(Same *s, const Shared *solve, bool step)
 
 enum { MOST_OFFSETS = 16 };
 
-/* Compares tiles along one digit, for each distance that two accesses have in it. */
+/* How far the next access before access i is along a digit, of those that differ from it in nothing
+ * else; 0: none is. */
+static int64_t nearest(const Same *s, const Shared *solve, size_t i)
+{
+	int64_t least = 0;
+	for (size_t k = 0; k < s->d->n; k++) {
+		int64_t far = solve->off[i] - solve->off[k];
+		bool beside = far > 0 && s->key[i] == s->key[k] && (!least || far < least);
+		for (size_t j = 0; j < s->shared.n && beside; j++)
+			beside = &s->shared.at[j] == solve ||
+				s->shared.at[j].off[i] == s->shared.at[j].off[k];
+		least = beside ? far : least;
+	}
+	return least;
+}
+
+/* Compares tiles along one digit: each access with itself, so that its value depends on the place
+ * alone, and with the one before it in the tile. What is further apart is the same then too, since
+ * a place between the two tiles could be touched by those between the two accesses. */
 static bool compare_along(Same *s, const Shared *solve)
 {
-	int64_t done[MOST_OFFSETS];
-	int n = 0;
-	bool same = true;
-	for (size_t i = 0; i < s->d->n && same; i++)
-		for (size_t k = 0; k < s->d->n && same; k++) {
-			int64_t far = solve->off[i] - solve->off[k];
-			bool seen = far < 0 || s->key[i] != s->key[k];
-			for (int j = 0; j < n && !seen; j++)
-				seen = done[j] == far;
-			if (seen)
-				continue;
-			if (n == MOST_OFFSETS)
-				return false;
-			done[n++] = far;
-			s->more = far;
-			same = compare(s, solve, false);
-		}
-	s->more = 0;
+	int64_t done[MOST_OFFSETS] = {0};
+	int n = 1;
+	bool same = compare(s, solve, false);
+	for (size_t i = 0; i < s->d->n && same; i++) {
+		int64_t far = nearest(s, solve, i);
+		bool seen = false;
+		for (int j = 0; j < n && !seen; j++)
+			seen = done[j] == far;
+		if (seen)
+			continue;
+		if (n == MOST_OFFSETS)
+			return false;
+		done[n++] = far;
+		s->more = far;
+		same = compare(s, solve, false);
+		s->more = 0;
+	}
 	return same;
 }
 
@@ -591,6 +734,7 @@ static bool clamped(Same *s)
 			if (!number_is_set(n, w, s->around.at[i]))
 				number_set(n, w, s->around.at[i],
 					number_mix(s->around.at[i]->id, 20 + w));
+	set_given(s, n);
 	ok = ok && one && numbers_run(n);
 	for (size_t i = 0; i < s->d->n && ok; i++)
 		ok = numbers_stored(n, 0, s->a[i]) == numbers_stored(n, 1, s->a[i]);
@@ -641,13 +785,18 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	for (size_t i = 0; i < d->leaf.n && ok; i++)
 		ok = take_digit(&s, d->leaf.at[i]);
 	find_own_loops(&s);
+	find_given(&s);
 	bool sure = ok && !s.whole.n && !numbers_may_differ(&s);
-	ok = (ok && compare_all(&s)) || (stores && !sure && clamped(&s) && tiles_agree(c));
+	/* registers that are not told apart make it likely that values cannot be compared */
+	bool first = ok && !s.whole.n && compare_all(&s);
+	ok = first || (stores && !sure && clamped(&s) && tiles_agree(c)) ||
+		(ok && s.whole.n && compare_all(&s));
 	vec_free(&s.lanes);
 	vec_free(&s.whole);
 	vec_free(&s.shared);
 	vec_free(&s.sums);
 	vec_free(&s.around);
 	vec_free(&s.own);
+	vec_free(&s.given);
 	return ok;
 }

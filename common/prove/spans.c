@@ -405,45 +405,84 @@ static void note_span(Known *k, const UOp *u, Span s, bool exact)
 	n->state = k->state;
 }
 
-/* Most indices are made of values of 32 bits, of which 64 bits hold sums and products. */
+/* Most indices, their sums and products too, are values of 64 bits. */
 typedef struct { int64_t lo, hi; bool exact; } Small;
 
 static bool small_note(Known *k, const UOp *u, Small *out)
 {
 	const SpanNote *n = note_at(k, u);
 	*out = (Small){(int64_t)n->lo, (int64_t)n->hi, n->exact};
-	return u->dtype == DT_I64 && out->lo <= out->hi && out->lo >= INT32_MIN &&
-		out->hi <= INT32_MAX;
+	return u->dtype == DT_I64 && out->lo <= out->hi;
 }
 
-/* The same as below for an index of two small operands; false for others. */
-static bool derive_small(Known *k, UOp *u)
+static bool small_binary(const UOp *u, Small a, Small b, Small *r)
 {
-	Small a, b, r;
-	bool index = u->dtype == DT_I64 && u->nsrc == 2 && !narrowed_at(k, u);
-	if (!index || !small_note(k, u->src[0], &a) || !small_note(k, u->src[1], &b))
-		return false;
-	r.exact = a.exact && b.exact;
-	if (u->op == OP_ADD) {
-		r.lo = a.lo + b.lo;
-		r.hi = a.hi + b.hi;
-	} else if (u->op == OP_MUL && b.lo == b.hi) {
-		r.lo = b.lo < 0 ? a.hi * b.lo : a.lo * b.lo;
-		r.hi = b.lo < 0 ? a.lo * b.lo : a.hi * b.lo;
-	} else if (u->op == OP_MUL && a.lo >= 0 && b.lo >= 0) {
-		r.lo = a.lo * b.lo;
-		r.hi = a.hi * b.hi;
-	} else if (u->op == OP_FLOORDIV && a.lo >= 0 && b.lo > 0) {
-		r = (Small){a.lo / b.hi, a.hi / b.lo, true};
-	} else {
+	int64_t x, y;
+	switch (u->op) {
+	case OP_ADD:
+		*r = (Small){0, 0, a.exact && b.exact};
+		return add_ok(a.lo, b.lo, &r->lo) && add_ok(a.hi, b.hi, &r->hi);
+	case OP_MUL:
+		*r = (Small){0, 0, a.exact && b.exact};
+		if (b.lo == b.hi && b.lo < 0)
+			return mul_ok(a.hi, b.lo, &r->lo) && mul_ok(a.lo, b.lo, &r->hi);
+		return b.lo >= 0 && (a.lo >= 0 || b.lo == b.hi) && mul_ok(a.lo, b.lo, &r->lo) &&
+			mul_ok(a.hi, b.hi, &r->hi);
+	case OP_FLOORDIV:
+		*r = (Small){0, 0, true};
+		if (a.lo < 0 || b.lo <= 0)
+			return false;
+		*r = (Small){a.lo / b.hi, a.hi / b.lo, true};
+		return true;
+	case OP_FLOORMOD:
+		if (a.lo < 0 || b.lo <= 0 || b.lo != b.hi)
+			return false;
+		x = a.lo / b.lo * b.lo, y = a.hi / b.lo * b.lo;
+		*r = x == y ? (Small){a.lo - x, a.hi - x, true} : (Small){0, b.lo - 1, true};
+		return true;
+	case OP_MIN:
+		*r = (Small){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi, true};
+		return true;
+	case OP_CMPLT:
+		*r = (Small){a.hi < b.lo, a.lo < b.hi, true};
+		return true;
+	default:
 		return false;
 	}
-	SpanNote *n = note_at(k, u);
-	n->lo = (uint64_t)r.lo;
-	n->hi = (uint64_t)r.hi;
-	n->exact = r.exact;
-	n->state = k->state;
-	return true;
+}
+
+/* The same as below for what nothing has narrowed and 64 bits hold; false for other values. */
+static bool derive_small(Known *k, UOp *u)
+{
+	bool index = u->dtype == DT_I64, is = false;
+	Small a, b, r = {0, 0, true};
+	if (!(index || u->op == OP_CMPLT) || (note_at(k, u)->slot && narrowed_at(k, u)))
+		return false;
+	switch (u->op) {
+	case OP_CONST:
+		is = ix_is_const(u, &r.lo);
+		r.hi = r.lo;
+		break;
+	case OP_VAR: {
+		Span s = var_span(k, u);
+		r = (Small){(int64_t)s.lo, (int64_t)s.hi, is = true};
+		break;
+	}
+	case OP_RANGE:
+	case OP_SPECIAL:
+		is = small_note(k, u->src[0], &a) && a.hi > 0;
+		r.hi = a.hi - 1;
+		break;
+	case OP_LET:
+		is = small_note(k, u->src[0], &r);
+		break;
+	default:
+		is = u->nsrc == 2 && small_note(k, u->src[0], &a) &&
+			small_note(k, u->src[1], &b) && small_binary(u, a, b, &r);
+	}
+	if (is)
+		note_span(k, u, (Span){r.lo, r.hi}, r.exact);
+	return is;
 }
 
 /* The sources that matter are noted already. */

@@ -480,7 +480,7 @@ static bool least_number(const Spots *s, const Digits *d, size_t *least)
 
 /* The distances of the places' constants from the first one, or from the least one where all are
  * numbers, and their common divisor. */
-static void distances(Weights *x, const Digits *d, const Spots *s)
+void add_distances(Weights *x, const Digits *d, const Spots *s)
 {
 	int64_t step = 0;
 	size_t least;
@@ -518,5 +518,4 @@ void find_weights(Weights *w, const Digits *d, const Spots *s)
 	coefficients(w, d, &s->base[s->of[s->n - 1]].sum);
 	if (w->n)
 		qsort(w->at, w->n, sizeof *w->at, by_weight);
-	distances(w, d, s);
 }

@@ -4,7 +4,16 @@
  */
 #include "shape/shape.h"
 
-int64_t param_slot(const UOp *param) { return val_get(param->arg, "slot")->i; }
+int64_t param_slot(const UOp *param)
+{
+	static ARENA const Val *key;
+	const Val *arg = param->arg;
+	size_t i = 0;
+	key = key ? key : val_str("slot");
+	while (arg->a[i] != key)
+		i += 2;
+	return arg->a[i + 1]->i;
+}
 
 /* A cache of recent PARAMs: the same one is often made again, and building its arg is not cheap. */
 enum { RECENT = 256 };

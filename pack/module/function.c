@@ -364,7 +364,8 @@ static int64_t align_of(Nodes all, int64_t scratch)
 	if (scratch)
 		return VECTOR;
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_RANGE && val_is_str(all.at[i]->arg->a[1], "vector"))
+		if (dtype_lanes(all.at[i]->dtype) > 1 || (all.at[i]->op == OP_RANGE &&
+			val_is_str(all.at[i]->arg->a[1], "vector")))
 			return VECTOR;
 	return LEAST;
 }

@@ -7,6 +7,7 @@
  *     ["order", 0, 1]         loops over r0, r1, outermost first
  *     ["kind", 0, "thread"]   threads share the iterations of r0, the outermost loop
  *     ["stage", "LOAD.0", 1]  the value in a row buffer over r1
+ *     ["stage", "FDIV.0"]     the value of each lane in a register
  *     ["tile", 0, 8, 1]       8 elements of r0 side by side (words.c)
  *
  * Ranges are named by axis number, after a split by path; values by their op and a number among
@@ -48,23 +49,28 @@ static bool operands_fit(const Action *row, const Val *a)
 	return a->n - 1 >= least && a->n - 1 <= most;
 }
 
+static _Noreturn void refuse_name(const UOp *kernel, const Val *name)
+{
+	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		nearest_try(&near, actions[i].name);
+	die(MALFORMED, "node %u KERNEL: no action is called '%.60s'%s", kernel->id, near.word,
+		nearest_hint(&near));
+}
+
 const Action *action_find(const UOp *kernel, const Val *a)
 {
 	const Val *name = a->kind == VAL_ARRAY && a->n ? a->a[0] : VNIL;
-	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
-	size_t n = sizeof actions / sizeof *actions, i = 0;
-	while (i < n && !val_is_str(name, actions[i].name))
-		i++;
-	for (size_t k = 0; i == n && k < n; k++)
-		nearest_try(&near, actions[k].name);
-	if (i == n)
-		die(MALFORMED, "node %u KERNEL: no action is called '%.60s'%s", kernel->id,
-			near.word, nearest_hint(&near));
-	const Action *row = &actions[i];
-	if (!operands_fit(row, a))
-		die(MALFORMED, "node %u KERNEL: %s is '%s%s%s' (r: a range, n: a number)",
-			kernel->id, row->name, row->name, *row->args ? " " : "", row->args);
-	return row;
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+		const Action *row = &actions[i];
+		if (!val_is_str(name, row->name))
+			continue;
+		if (!operands_fit(row, a))
+			die(MALFORMED, "node %u KERNEL: %s is '%s%s%s' (r: a range, n: a number)",
+				kernel->id, row->name, row->name, *row->args ? " " : "", row->args);
+		return row;
+	}
+	refuse_name(kernel, name);
 }
 
 void actions_help(void)

@@ -9,9 +9,10 @@ typedef enum { PLAN_LOOPS, PLAN_ITEMS, PLAN_GROUP, PLAN_TILES } PlanMode;
 enum { MAX_STAGED = 16 };
 /* Elements of a range side by side: `unroll` vectors of `vector` lanes. */
 typedef struct { int unroll, vector; } Tile;
-/* A value held in a row buffer over the ranges `over`. Where `along` is not 0: a load that is
- * contiguous along that tiled range, not along the one in vectors; a tile of it is loaded in
- * vectors of that range and transposed in registers. */
+/* A value held in a row buffer over the ranges `over`; without any, in registers for the lanes of
+ * the tiles around it. Where `along` is not 0: a load that is contiguous along that tiled range,
+ * not along the one in vectors; a tile of it is loaded in vectors of that range and transposed in
+ * registers. */
 /* outside: those loops of a reduction that run around the row buffer's; its accumulators are in the
  * buffer. */
 /* In the buffer dims[0] is outermost; its steps are `pad` elements longer than they need to be. */

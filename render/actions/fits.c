@@ -223,11 +223,13 @@ static bool is_stored_at(const Facts *f, const UOp *u)
 	return false;
 }
 
-/* A value of the kernel's own arithmetic, the same whenever it is computed. */
+/* A value of the kernel's own arithmetic, the same whenever it is computed. A reduction is in
+ * registers already. */
 bool stage_fits(const Facts *f, const Staged *s)
 {
 	UOp *u = s->value;
-	if ((u->op != OP_LOAD && u->op != OP_RREDUCE && !op_elementwise(u->op)) || !s->over ||
+	bool fold = u->op == OP_RREDUCE;
+	if ((u->op != OP_LOAD && !fold && !op_elementwise(u->op)) || (fold && !s->over) ||
 		s->over & (~free_of(u) | f->serial) || is_stored_at(f, u))
 		return false;
 	Nodes all = walk(u);
@@ -239,8 +241,8 @@ bool stage_fits(const Facts *f, const Staged *s)
 
 bool stage_shared(const Plan *p, const Staged *s)
 {
-	return p->mode == PLAN_GROUP ||
-		(p->mode == PLAN_TILES && !(free_of(s->value) & ~s->over & p->members));
+	return s->over && (p->mode == PLAN_GROUP ||
+		(p->mode == PLAN_TILES && !(free_of(s->value) & ~s->over & p->members)));
 }
 
 bool digits_even(const Plan *p, const Facts *f, const int *range, int n)

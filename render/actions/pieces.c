@@ -408,7 +408,7 @@ void read_rfactor(Plan *p, const Facts *f, const Val *a)
 int partial_range(const Plan *p, const Facts *f, uint64_t over, uint64_t among)
 {
 	int best = -1, last = 63 - __builtin_clzll(over);
-	int64_t lo, hi, most = 2 * p->partial - 1;
+	int64_t lo, hi, most = p->partial - 1;
 	if (over & (over - 1) && among >> last & 1 && least_size(f, last) == p->partial &&
 		most_size(f, last) == p->partial)
 		return last;

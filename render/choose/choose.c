@@ -43,6 +43,9 @@ static void tell(const Plan *p, const Facts *f)
 		if (p->stage[i].along)
 			buf_printf(&b, ", a load along r%d turned in registers",
 				axis_of(f, __builtin_ctzll(p->stage[i].along)));
+		else if (!p->stage[i].over)
+			buf_printf(&b, ", %s of each lane in a register",
+				op_name(p->stage[i].value->op));
 		else
 			buf_printf(&b, ", %s in a row buffer of %lld",
 				op_name(p->stage[i].value->op),
@@ -95,8 +98,10 @@ static UOp *kernel_actions(const KernelUse *use)
 		lowering_fill(&l);
 		stage_choose(&l, &plan);
 	}
-	if (!target->gpu)
+	if (!target->gpu) {
 		rule = choose_tiles(&plan, use, &l.facts, &k);
+		stage_lanes(use, &plan);
+	}
 	explain(l.facts.kernel, "because of %s", rule);
 	tell(&plan, &l.facts);
 	kernel = node_like(kernel, kernel->nsrc, kernel->src, plan_write(&plan, &l.facts));

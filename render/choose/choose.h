@@ -26,4 +26,6 @@ Graph *lower_actions(Graph *g);
 
 /* After a first lowering without stages: fills plan->stage. */
 void stage_choose(const Lowering *l, Plan *plan);
+/* After the tiles are chosen: values of lanes alone that an inner loop would compute again. */
+void stage_lanes(const KernelUse *use, Plan *plan);
 #endif

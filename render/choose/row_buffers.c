@@ -1,5 +1,5 @@
-/* Which values deserve a row buffer: costly ones that would be computed more than once for the same
- * ranges.
+/* Which values deserve a row buffer, or a register: costly ones that would be computed more than
+ * once for the same ranges.
  *
  *     softmax  e[j] = exp(x[i,j] - m[i])  is used by the sum over j and by the output over j
  *              → for j: buf[j] = e[j];  the sum and the output read buf
@@ -7,13 +7,24 @@
  *
  * The choice is made on a first lowering without stages. A value's loops are compared by their
  * signatures, so that the main part and the tail of a split loop count as one. A source gets no row
- * buffer when a user of it is computed in exactly the same loops. */
+ * buffer when a user of it is computed in exactly the same loops.
+ *
+ *     log_softmax  for 4 rows i, for j: x[i,j] - m[i] - log(s[i])
+ *                  → log(s[i]) for the 4 rows in registers, before the loop over j
+ *
+ * That choice is made on a lowering with the tiles, in which a loop inside of those over tiles of i
+ * repeats the value. */
 #include "target/target.h"
 #include "choose/choose.h"
 #include <stdlib.h>
 
 /* Costs are in fractions of an operation, so that shares of one can be added. */
-enum { PARTS = 64, COSTLY = 12 * PARTS, COST_MAX = 1 << 30 };
+enum {
+	PARTS = 64,
+	COSTLY = 12 * PARTS,            /* of a row buffer, or of registers, what they save */
+	DEAR = COST_DIVIDE * PARTS,     /* of registers, what each holds */
+	COST_MAX = 1 << 30
+};
 
 /* What is known about one node of the kernel. */
 typedef struct {
@@ -21,7 +32,7 @@ typedef struct {
 	uint64_t loops;         /* hash of their signatures */
 	Scope *around; /* the scope that could hold its row buffer; NULL: no recomputation */
 	uint64_t over;          /* ranges of that buffer */
-	int64_t cost;
+	int64_t cost, times;
 	bool gives_way, staged;
 } Node;
 
@@ -184,4 +195,85 @@ void stage_choose(const Lowering *l, Plan *plan)
 		plan->stage[plan->nstage++] = s;
 	}
 	map_free(&nodes);
+}
+
+/* ---- registers for the lanes of a tile */
+
+/* How often a loop inside the scope in which the tiles begin of whose lanes the value is runs over
+ * it; *at is that scope. 1: there is no such loop. */
+static int64_t times_repeated(const Inst *i, Scope **at)
+{
+	enum { MANY = 1 << 20 };
+	uint64_t free = free_of(i->of);
+	int64_t times = 1, least, most;
+	Scope *to = i->place->base;
+	while (to && to->parent && (to->base || !((to->binds | to->starts) & free)))
+		to = to->parent;
+	for (const Scope *s = i->place; to && s != to && times < MANY; s = s->parent)
+		if (!s->base && s->open && s->open->op == OP_RANGE) {
+			ix_bounds(s->open->src[0], &least, &most);
+			times *= usual_size(least, most);
+		}
+	*at = to;
+	return times;
+}
+
+/* Could a value be of some lanes alone? (What places and gates are made of is no float: it is
+ * proved to fit where it stands.) */
+static bool may_repeat(const Plan *p, const Facts *f)
+{
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		if (op_elementwise(u->op) && dtype_float(u->dtype) &&
+			free_of(u) & tiled_ranges(p) && f->out & ~free_of(u))
+			return true;
+	}
+	return false;
+}
+
+/* What a repeated value is made of does not need registers too. */
+static void pass_on(Map *nodes, const Inst *i)
+{
+	for (uint32_t k = 0; k < i->nsrc; k++) {
+		Node *src = map_get(nodes, PKEY(i->src[k]->of));
+		if (src)
+			src->gives_way = true;
+	}
+}
+
+void stage_lanes(const KernelUse *use, Plan *plan)
+{
+	Lowering l;
+	Map nodes = {0};
+	lowering_begin(&l, use->kernel, use->alias);
+	l.plan = *plan;
+	if (may_repeat(plan, &l.facts))
+		lowering_fill(&l);
+	for (size_t i = 0; i < l.all.n; i++) {
+		const Inst *at = l.all.at[i];
+		Scope *around;
+		int64_t times;
+		if (at->kind != INST_VALUE || !countable(at) || !dtype_float(at->of->dtype) ||
+			(times = times_repeated(at, &around)) < 2)
+			continue;
+		Node *n = node_of(&nodes, at->of);
+		n->around = around;
+		n->times = times;
+		n->cost = cost_of(&l, &nodes, at);
+	}
+	for (size_t i = l.all.n; i-- > 0 && plan->nstage < MAX_STAGED;) {
+		Node *n = map_get(&nodes, PKEY(l.all.at[i]->of));
+		Staged s = {.value = l.all.at[i]->of};
+		if (!n || stage_of(plan, s.value) >= 0)
+			continue;
+		if (!n->gives_way && n->cost >= DEAR &&
+			n->cost * (n->times - 1) >= COSTLY && stage_fits(&l.facts, &s)) {
+			plan->stage[plan->nstage++] = s;
+			n->staged = true;
+		}
+		if (n->gives_way || n->staged)
+			pass_on(&nodes, l.all.at[i]);
+	}
+	map_free(&nodes);
+	lowering_end(&l);
 }

@@ -215,8 +215,43 @@ static int64_t longest_loop(const Tiling *t)
 	return best;
 }
 
-/* The number of accumulators that leaves the shortest tail, each for two iterations and more; one
- * for each element of a block that is the last of several loops. */
+/* The operations of an iteration of all reductions, and how many reductions there are. */
+static int64_t work_in_sums(const Tiling *t, int *folds)
+{
+	int64_t work = 0;
+	*folds = 0;
+	for (size_t i = 0; i < t->f->all.n; i++) {
+		UOp *u = t->f->all.at[i];
+		if (u->op != OP_RREDUCE)
+			continue;
+		Nodes body = walk(u->src[0]);
+		++*folds;
+		for (size_t k = 0; k < body.n && stage_of(t->p, u->src[0]) < 0; k++)
+			if (free_of(body.at[k]) & bound_of(u) && op_elementwise(body.at[k]->op))
+				work += op_cost(body.at[k]->op);
+	}
+	return work;
+}
+
+/* Accumulators for a short sum: more of them are fewer iterations, and more halves to combine. */
+static int parts_of_short(const Tiling *t, int64_t size)
+{
+	int folds, best = 2;
+	int64_t work = work_in_sums(t, &folds), least = INT64_MAX;
+	for (int parts = 2; parts <= size; parts *= 2) {
+		int rest = __builtin_popcountll(size % parts);
+		int64_t cost = (size / parts + rest) * (work + folds) +
+			folds * (3 * __builtin_ctz(parts) + rest);
+		if (cost < least) {
+			least = cost;
+			best = parts;
+		}
+	}
+	return best;
+}
+
+/* As many accumulators as have two iterations each, up to four vectors of them, or without vectors
+ * as leave a short tail; one for each element of a block that is the last of several loops. */
 static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
@@ -226,10 +261,10 @@ static void choose_partial(Tiling *t)
 		t->p->partial = best;
 		return;
 	}
-	for (int n = 2; n <= 4; n *= 2)
-		if (size >= 2 * n * t->lanes && size % (n * t->lanes) <= size % (best) + t->lanes)
-			best = n * t->lanes;
-	t->p->partial = size >= 2 * t->lanes ? best : power_below(size > 4 ? size / 2 : 2);
+	while (best < 4 * t->lanes && size >= 4 * best &&
+		(t->lanes > 1 || size % (2 * best) <= size % best + 1))
+		best *= 2;
+	t->p->partial = size >= 2 * t->lanes ? best : parts_of_short(t, size);
 }
 
 /* ---- contractions */
@@ -247,16 +282,45 @@ static double fill(int64_t n, int64_t tile)
 	return (double)n / ((n + tile - 1) / tile * tile);
 }
 
+/* What an iteration of the heavy reduction computes for a row of m, the same for all its vectors:
+ * the operations, and those that make a mask of a bool. */
+static int row_work(const Tiling *t, int m)
+{
+	enum { MASK_WORK = 3 };
+	Map seen = {0};
+	VEC(UOp *) look = {0};
+	int work = 0;
+	vec_push(&look, t->heavy->src[0]);
+	while (look.n) {
+		UOp *u = look.at[--look.n];
+		if (!op_elementwise(u->op) || map_get(&seen, PKEY(u)))
+			continue;
+		map_put(&seen, PKEY(u), u);
+		bool lanes = free_of(u) >> t->v & 1;
+		work += !lanes && free_of(u) >> m & 1 ? op_cost(u->op) : 0;
+		for (uint32_t k = 0; k < u->nsrc; k++) {
+			uint64_t free = free_of(u->src[k]);
+			work += u->src[k]->dtype == DT_BOOL && lanes && free >> m & 1 &&
+				!(free >> t->v & 1) ? MASK_WORK : 0;
+			vec_push(&look, u->src[k]);
+		}
+	}
+	map_free(&seen);
+	vec_free(&look);
+	return work;
+}
+
 /* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
- * additions begin and loads end in a cycle, and how many cycles an addition takes. */
-static double rate(int rows, int vectors)
+ * additions begin and loads end in a cycle, how many cycles an addition takes, and what else a row
+ * takes. */
+static double rate(int rows, int vectors, int row_work)
 {
 	const Machine *m = &target->machine;
 	double adds = rows * vectors / (double)m->ops, loads = (rows + vectors) / (double)m->loads,
 	       most = adds > m->latency ? adds : m->latency;
 	most = loads > most ? loads : most;
-	double all = rows * vectors;
-	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all);
+	double all = rows * vectors, others = row_work / (4.0 * vectors);
+	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all) / (1 + others);
 }
 
 /* The best block for a range m of rows and n elements in vectors. */
@@ -264,12 +328,13 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n)
 {
 	TileBlock best = {m, 1, 1, 0};
 	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
-	for (int v = 1; v <= 3 && v * t->lanes <= n + t->lanes - 1; v++)
+	int work = row_work(t, m), widest = work ? 4 : 3;
+	for (int v = 1; v <= widest && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
 			if (r * v + v + 1 > target->registers || (r > rows && rows == most) ||
 				v * t->lanes > n)
 				continue;
-			double s = rate(r, v) * fill(rows, r) * fill(n, v * t->lanes);
+			double s = rate(r, v, work) * fill(rows, r) * fill(n, v * t->lanes);
 			/* a kernel that updates in place has no overlapping tiles: threads share
 			 * whole ones only */
 			if (t->f->in_place && n % (v * t->lanes))
@@ -404,10 +469,11 @@ static void tile_contraction(Tiling *t, TileBlock b, bool far)
 	choose_items(t, packs(t) ? p->norder - 1 : p->norder);
 }
 
-/* The sum itself in vectors, for a few rows and columns at a time. */
+/* The sum itself in vectors, for a few rows and columns at a time; these may be fewer than a vector
+ * has lanes. */
 static void tile_dot(Tiling *t)
 {
-	int n = 0;
+	int n = 0, lanes = kernel_lanes(t->f);
 	uint64_t free = free_of(t->heavy);
 	for (int i = t->p->norder; i-- > 0 && n < 2;) {
 		int r = t->p->order[i];
@@ -416,8 +482,8 @@ static void tile_dot(Tiling *t)
 		tile(t->p, r, most_size(t->f, r) >= 4 ? 4 : 2, 1);
 		n++;
 	}
-	t->p->partial = n == 2 ? t->lanes : 4 * t->lanes;
-	while (t->p->partial > t->lanes && 2 * t->p->partial > length_of(t, t->heavy))
+	t->p->partial = n == 2 ? lanes : 4 * lanes;
+	while (t->p->partial > 1 && 2 * t->p->partial > length_of(t, t->heavy))
 		t->p->partial /= 2;
 	choose_items(t, t->p->norder);
 }

@@ -39,22 +39,21 @@ static double items_of(const UOp *kernel)
 
 int statement_ops(const UOp *statement)
 {
-	VEC(const UOp *) todo = {0};
-	Map seen = {0};
+	static ARENA VEC(const UOp *) todo;
+	static ARENA TABLE(uint32_t) seen;
 	int n = 0;
+	table_round(&seen);
 	vec_push(&todo, statement);
 	while (todo.n) {
 		const UOp *u = todo.at[--todo.n];
 		n += u->op == OP_LOAD || u->op == OP_STORE ||
 			(u->dtype != DT_I64 && op_elementwise(u->op));
 		for (uint32_t i = 0; i < u->nsrc; i++)
-			if (u->src[i]->op != OP_LET && !map_get(&seen, PKEY(u->src[i]))) {
-				map_put(&seen, PKEY(u->src[i]), u->src[i]);
+			if (u->src[i]->op != OP_LET && seen.at[u->src[i]->id] != seen.round) {
+				seen.at[u->src[i]->id] = seen.round;
 				vec_push(&todo, u->src[i]);
 			}
 	}
-	vec_free(&todo);
-	map_free(&seen);
 	return n;
 }
 

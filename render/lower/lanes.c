@@ -16,13 +16,15 @@
 typedef struct {
 	UOp *kernel, *range;    /* range: of the loop at hand */
 	int lanes;
-	Map let;                /* LETs of the loop → theirs outside of it */
-	Map made, gated;        /* nodes → what they become; under a gate with lanes */
 	UOp *gate;              /* of the store at hand, when it has lanes; else NULL */
 	bool failed;
 	int64_t lets;           /* the number of the last LET */
 	VEC(UOp *) out;
 } Lanes;
+
+/* What nodes of the loop at hand become, its LETs what they are outside of it; under a gate with
+ * lanes. */
+static ARENA Stands made, gated;
 
 static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
 static DType in_lanes(const Lanes *w, DType d) { return dtype_in_lanes(d, w->lanes); }
@@ -176,23 +178,20 @@ static UOp *made_of(Lanes *w, UOp *u, UOp *const *src)
 static UOp *known(void *ctx, UOp *u)
 {
 	Lanes *w = ctx;
-	UOp *let = u->op == OP_LET ? map_get(&w->let, PKEY(u)) : NULL;
-	if (let)
-		return let;
-	if (u->op == OP_LET || (u->op == OP_RANGE && u != w->range) || !u->nsrc)
-		return u;
-	return map_get(w->gate ? &w->gated : &w->made, PKEY(u));
+	UOp *is = stands_for(w->gate && u->op != OP_LET ? &gated : &made, u);
+	bool own = u->op == OP_LET || (u->op == OP_RANGE && u != w->range) || !u->nsrc;
+	return is || !own ? is : u;
 }
 
-static void made(void *ctx, UOp *u, UOp *const *src)
+static void make(void *ctx, UOp *u, UOp *const *src)
 {
 	Lanes *w = ctx;
-	map_put(w->gate ? &w->gated : &w->made, PKEY(u), made_of(w, u, src));
+	stands_put(w->gate ? &gated : &made, u, made_of(w, u, src));
 }
 
 static UOp *remade(Lanes *w, UOp *root)
 {
-	static const Remaking remaking = {known, made};
+	static const Remaking remaking = {known, make};
 	return walk_remake(root, &remaking, w);
 }
 
@@ -204,7 +203,7 @@ static void put_let(Lanes *w, UOp *u)
 	UOp *value = remade(w, u->src[0]);
 	UOp *let = NODE(OP_LET, value->dtype, val_int(++w->lets), value);
 
-	map_put(&w->let, PKEY(u), let);
+	stands_put(&made, u, let);
 	vec_push(&w->out, let);
 }
 
@@ -216,7 +215,7 @@ static void put_store(Lanes *w, UOp *u)
 	if (u->nsrc > 2) {
 		src[2] = remade(w, u->src[2]);
 		if (has_lanes(src[2])) {
-			map_free(&w->gated);
+			table_round(&gated);
 			w->gate = src[2];
 		}
 	}
@@ -251,13 +250,10 @@ static uint32_t put_loop(Lanes *w, uint32_t i)
 	w->range = w->kernel->src[i];
 	w->lanes = (int)range_size(w->range);
 	w->failed = w->lanes < 2;
+	table_round(&made);
 	end = put_body(w, i);
 	if (!end)
 		w->out.n = was;
-	map_free(&w->let);
-	map_free(&w->made);
-	map_free(&w->gated);
-	w->range = NULL;
 	return end;
 }
 

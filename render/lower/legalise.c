@@ -19,13 +19,13 @@ enum { MOST_TURNED = 16 };
 /* A square of a register whose columns are the values of LETs, until it is stored to. */
 typedef struct { UOp *reg; int64_t first; UOp *column[MOST_TURNED]; } Square;
 typedef struct {
-	UOp *kernel;
-	Map let;                /* LETs → theirs in the new list */
-	Map made;               /* of the statement at hand */
 	VEC(Square) square;
 	int64_t lets;
 	VEC(UOp *) out;
 } Legal;
+
+/* What nodes of the statement at hand become; LETs in the new list. */
+static ARENA Stands made, lets;
 
 /* ---- columns */
 
@@ -107,11 +107,9 @@ static void forget(Legal *w, const UOp *reg)
 
 static UOp *known(void *ctx, UOp *u)
 {
-	Legal *w = ctx;
-	UOp *let = u->op == OP_LET ? map_get(&w->let, PKEY(u)) : NULL;
-	if (let || u->op == OP_LET || u->op == OP_RANGE || !u->nsrc)
-		return let ? let : u;
-	return map_get(&w->made, PKEY(u));
+	UOp *is = stands_for(u->op == OP_LET ? &lets : &made, u);
+	(void)ctx;
+	return is || (u->op != OP_LET && u->op != OP_RANGE && u->nsrc) ? is : u;
 }
 
 static UOp *legal_of(Legal *w, UOp *u, UOp *const *src)
@@ -123,16 +121,15 @@ static UOp *legal_of(Legal *w, UOp *u, UOp *const *src)
 	return node_with(u, src);
 }
 
-static void made(void *ctx, UOp *u, UOp *const *src)
+static void make(void *ctx, UOp *u, UOp *const *src)
 {
-	Legal *w = ctx;
-	map_put(&w->made, PKEY(u), legal_of(w, u, src));
+	stands_put(&made, u, legal_of(ctx, u, src));
 }
 
 /* A statement's source, of which the LETs it needs are put before the statement. */
 static UOp *remade(Legal *w, UOp *root)
 {
-	static const Remaking remaking = {known, made};
+	static const Remaking remaking = {known, make};
 	return walk_remake(root, &remaking, w);
 }
 
@@ -140,7 +137,7 @@ static void put_statement(Legal *w, UOp *s)
 {
 	UOp *r = s, **src = arena_alloc((s->nsrc + 1) * sizeof *src);
 
-	map_free(&w->made);
+	table_round(&made);
 	if (s->op == OP_LET || s->op == OP_STORE) {
 		for (uint32_t i = 0; i < s->nsrc; i++)
 			src[i] = remade(w, s->src[i]);
@@ -150,7 +147,7 @@ static void put_statement(Legal *w, UOp *s)
 		w->square.n = 0;        /* a scope begins or ends */
 	}
 	if (s->op == OP_LET && r != s)
-		map_put(&w->let, PKEY(s), r);
+		stands_put(&lets, s, r);
 	vec_push(&w->out, r);
 	if (s->op == OP_STORE)
 		forget(w, s->src[0]->src[0]);
@@ -159,7 +156,7 @@ static void put_statement(Legal *w, UOp *s)
 static UOp *kernel_legal(const KernelUse *use)
 {
 	Nodes all = walk(use->kernel);
-	Legal w = {.kernel = use->kernel};
+	Legal w = {0};
 	int64_t first, column;
 	bool any = false;
 	UOp *r = use->kernel;
@@ -169,12 +166,11 @@ static UOp *kernel_legal(const KernelUse *use)
 		if (all.at[i]->op == OP_LET && all.at[i]->arg->i > w.lets)
 			w.lets = all.at[i]->arg->i;
 	}
+	table_round(&lets);
 	for (uint32_t i = 0; any && i < r->nsrc; i++)
 		put_statement(&w, r->src[i]);
 	if (any)
 		r = node_like(r, w.out.n, w.out.at, r->arg);
-	map_free(&w.let);
-	map_free(&w.made);
 	vec_free(&w.square);
 	vec_free(&w.out);
 	return kernel_widths(r);

@@ -180,25 +180,26 @@ static UOp *buffer_size(const Lowering *l, const Nest *nest)
 
 static UOp *row_buffer(Lowering *l, const Inst *i)
 {
-	if (i->nest->along)
+	if (i->nest->stage->along || !i->nest->over)
 		return make_reg(l, i->of->dtype, lane_count(i->nest->at, i->nest->lanes));
 	const char *space = i->nest->group ? "local" : "stack";
 	return LEAF(OP_DEFINE_LOCAL, i->of->dtype,
 		VARR(val_int(l->ids++), size_to_val(buffer_size(l, i->nest)), val_str(space)));
 }
 
-/* One accumulator for each lane; a split reduction also has the partial ones of each lane, and one
- * for the remaining iterations. */
+static int level_of(int parts) { return __builtin_ctz(parts); }
+
+/* One accumulator for each lane; a split reduction also has the partial ones of each lane, and
+ * others for the remaining iterations. */
 static void make_accumulators(Lowering *l, Inst *i)
 {
 	Nest *n = i->kind == INST_SCAN ? NULL : i->nest;
 	int lanes = n ? lane_count(n->at, n->lanes) : lane_count(i->place, i->lanes);
 	i->reg = make_reg(l, i->of->dtype, lanes);
-	if (!n || !n->partial)
-		return;
-	i->parts = make_reg(l, i->of->dtype, lanes * n->partial);
-	if (n->ninner > 1)
-		i->tail = make_reg(l, i->of->dtype, lanes);
+	for (int k = 0; n && n->partial && k < n->ninner; k++) {
+		int parts = n->inner[k]->parts;
+		i->part[level_of(parts)] = make_reg(l, i->of->dtype, lanes * parts);
+	}
 }
 
 /* The accumulator of the element that a scan is at; of a reduction the first. */
@@ -384,10 +385,10 @@ static void emit_updates(Lowering *l, Scope *s)
 			emit(l, store_at(m->reg, place, m->src[k]->ref));
 			continue;
 		}
-		UOp *reg = !n->partial ? m->reg : s->part ? m->parts : m->tail;
+		UOp *reg = n->partial ? m->part[level_of(s->parts)] : m->reg;
 		UOp *at = lane_index(l, s, n->lanes);
-		if (s->part)
-			at = ix_add(ix_mul(at, ix_const(n->partial)), s->part);
+		if (n->partial)
+			at = ix_add(ix_mul(at, ix_const(s->parts)), s->part);
 		if (!folds_tuple(m->of))
 			emit(l, store_at(reg, at, fold(m->of, load_at(reg, at), m->src[k]->ref)));
 		else if (!m->of->arg->i)
@@ -406,22 +407,13 @@ static void emit_loads(Lowering *l, Scope *s)
 	}
 }
 
-/* the lanes of the vectors in which a nest's accumulators are kept, 1 when they are scalars */
-static int nest_lanes(const Lowering *l, const Nest *n, int count)
+/* These accumulators hold the identity, in the vectors in which the nest keeps them. */
+static void start_reg(Lowering *l, const Nest *n, const Inst *m, UOp *reg, int parts)
 {
 	int vector = vector_of(l, n->at, n->lanes);
-	if (vector > 1)
-		return vector;
-	return n->partial && count >= n->partial ? vector_lanes(n->partial, n->element) : 1;
-}
-
-static void start_reg(Lowering *l, const Nest *n, const Inst *m, UOp *reg)
-{
-	if (!reg)
-		return;
-	int count = (int)reg->arg->a[1]->i;
 	emit(l, reg);
-	Each e = each_open(l, n->at, count, nest_lanes(l, n, reg == m->parts ? count : 0));
+	Each e = each_open(l, n->at, (int)reg->arg->a[1]->i,
+		vector > 1 ? vector : vector_lanes(parts, n->element));
 	emit(l, store_at(reg, e.at, fold_identity(m->of)));
 	each_close(l, &e);
 }
@@ -444,8 +436,11 @@ static void emit_start(Lowering *l, const Nest *n, const Inst *m)
 			start_buffer(l, n, m);
 		return;
 	}
-	start_reg(l, n, m, m->parts ? m->parts : m->reg);
-	start_reg(l, n, m, m->tail);
+	if (!n->partial)
+		start_reg(l, n, m, m->reg, 1);
+	for (int k = MAX_LEVEL; k-- > 0;)
+		if (m->part[k])
+			start_reg(l, n, m, m->part[k], 1 << k);
 }
 
 /* to[i] = fold(from[2i·half…], its other half), for each of these lanes */
@@ -461,23 +456,28 @@ static void join_halves(Lowering *l, const Inst *m, UOp *to, UOp *from, int lane
 	}
 }
 
-/* Combines the partial accumulators of each lane by halves: 0+8, 1+9, …, then 0+4, …; then the one
- * of the remaining iterations. */
+/* to[i] = fold(to[i], with[i]), for these lanes' parts */
+static void join_rest(Lowering *l, const Inst *m, UOp *to, UOp *with, int lanes, int parts)
+{
+	Each e = each_open(l, m->place, lanes * parts, vector_lanes(parts, m->of->dtype));
+	emit(l, store_at(to, e.at, fold(m->of, load_at(to, e.at), load_at(with, e.at))));
+	each_close(l, &e);
+}
+
+/* Combines the partial accumulators of each lane by halves: 0+8, 1+9, …, then 0+4, …; with those of
+ * the remaining iterations when there are as many. */
 static void emit_join(Lowering *l, const Inst *m, int partial)
 {
 	int lanes = (int)m->reg->arg->a[1]->i;
-	UOp *from = m->parts;
+	UOp *from = m->part[level_of(partial)];
 	for (int half = partial / 2; half; half /= 2) {
 		UOp *to = half == 1 ? m->reg : make_reg(l, m->of->dtype, lanes * half);
+		UOp *rest = m->part[level_of(half)];
 		emit(l, to);
 		join_halves(l, m, to, from, lanes, half);
+		if (rest)
+			join_rest(l, m, to, rest, lanes, half);
 		from = to;
-	}
-	for (int i = 0; i < lanes && m->tail; i++) {
-		UOp *at = ix_const(i);
-		emit(l,
-			store_at(m->reg, at,
-				fold(m->of, load_at(m->reg, at), load_at(m->tail, at))));
 	}
 }
 
@@ -578,7 +578,7 @@ static void emit_nest(Lowering *l, Nest *n)
 		emit_start(l, n, n->members.at[i]);
 	if (n->load)
 		emit_inner(l, n->load_first);
-	if (n->along && l->plan.prefetch_stores)
+	if (n->along && n->stage->along && l->plan.prefetch_stores)
 		prefetch_stores_emit(l, n);
 	for (int i = 0; i < n->nfirst; i++)
 		emit_inner(l, n->first[i]);

@@ -20,7 +20,9 @@ Graph *lower_collapse(Graph *g);
 /* ---- scopes.c: where each value is computed -------------------------------------------- */
 
 /* The most innermost scopes of a chain of loops: each range may have tiles and a tail. */
-enum { MAX_LAST = 8 };
+enum { MAX_LAST = 12 };
+/* A reduction is split into at most 2^(MAX_LEVEL-1) parts. */
+enum { MAX_LEVEL = 11 };
 
 typedef struct Scope Scope;
 typedef struct Inst Inst;
@@ -42,7 +44,7 @@ struct Scope {
 	VEC(Inst *) items;      /* values placed here, sources first */
 	VEC(Nest *) nests;      /* reductions and stages placed here */
 	VEC(Inst *) scans;      /* scans along its loop */
-	Scope *inner[4];        /* the loops that run last in it: the next loop, and a tail */
+	Scope *inner[MAX_LAST]; /* the loops that run last in it: the next loop, and tails */
 	int ninner;
 	Nest *nest;             /* the nest whose innermost scope this is */
 	Nest *loads;            /* the nest whose accumulators it loads */
@@ -51,7 +53,9 @@ struct Scope {
 	uint64_t blocks;        /* ranges of which a block starts here */
 	Block *block;           /* by place in range[] */
 	UOp **lane;             /* in a lane scope: the element of the tile, by place in range[] */
-	UOp *part;              /* in a split reduction's innermost scope: the accumulator */
+	/* in a split reduction's innermost scope: how many parts it has there, and which is its */
+	int parts;
+	UOp *part;
 	Scope *base;            /* in a lane scope: the scope around the lanes */
 	bool last;              /* the scope holds the STOREs */
 	bool shares;            /* its iterations are shared out to the items of a group */
@@ -73,7 +77,7 @@ struct Inst {
 	UOp *reg;               /* REDUCE, SCAN: accumulators; STAGE: the row buffer */
 	uint64_t lanes;         /* SCAN: tiled ranges around it, an accumulator for each element */
 	const Inst *into;       /* of a part: the STAGE whose row buffer it goes on from */
-	UOp *parts, *tail;      /* of a split REDUCE: partial ones, and those of the remainder */
+	UOp *part[MAX_LEVEL];   /* of a split REDUCE: 2^k partial ones; others for its remainder */
 	UOp *ref;               /* what users name */
 };
 /* loops of a reduction, with an accumulator for each lane of the surrounding tiles; the same,

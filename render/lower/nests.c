@@ -3,7 +3,8 @@
  *
  *     FOLD    for k: acc = op(acc, body)
  *       lanes   for k: for m<8, n<48: acc[m,n] = op(acc[m,n], body at element m,n of the tile)
- *       split   for kb: for l<16: acc[l] = op(acc[l], body at kb*16+l); a tail; then one of the 16
+ *       split   for kb: for l<16: acc[l] = op(acc[l], body at kb*16+l); the same once for each of
+ *               the halves of 16 that the rest is made of, and a tail; then one of the 16
  *       jam     for kb: for n<48: for j<4: acc[n] = op(acc[n], body at kb*4+j)
  *       apart   the same, body at kb + j*(k/4)
  *     GROUP   each item of a work group takes every 128th k; then a tree over local memory
@@ -70,10 +71,10 @@ static Scope *fold_lanes(Lowering *l, Nest *n, Scope *outer)
 	return first ? in : outer;
 }
 
-/* The iterations of a block: in a split each has its own accumulator, in vectors; in a jam they
- * share one, and may be as far apart as there are blocks. */
+/* Iterations side by side, of which the first is `from` and the others follow at this step: in a
+ * split each has its own accumulator, in vectors; in a jam they share one. */
 static void fold_block(
-	Lowering *l, Nest *n, Scope *in, const Scope *block, int r, UOp *blocks, int iterations)
+	Lowering *l, Nest *n, Scope *in, int r, UOp *from, UOp *step, int iterations)
 {
 	int lanes = n->partial ? vector_lanes(iterations, n->element) : 1;
 	UOp *part = ix_const(0);
@@ -89,19 +90,22 @@ static void fold_block(
 		part = ix_add(part, s->open);
 	}
 	in->binds |= 1ull << r;
-	bool apart = !n->partial && l->plan.apart;
-	in->at[r] = apart ? ix_add(block->open, ix_mul(part, blocks)) :
-		ix_add(ix_mul(block->open, ix_const(iterations)), part);
-	in->part = n->partial ? part : NULL;
+	in->at[r] = ix_add(from, ix_mul(part, step));
+	in->parts = iterations;
+	in->part = part;
 	innermost(n, in);
 }
 
+/* Iterations of a block are neighbours, or as far apart as there are blocks. */
 static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, int iterations)
 {
 	Scope *at = outer ? outer : n->at;
 	Scope *block = scope_new(l, at, 0, scope_range(l, at, blocks, "reduce"));
+	bool apart = !n->partial && l->plan.apart;
 	add_inner(n, outer, block);
-	fold_block(l, n, fold_lanes(l, n, block), block, r, blocks, iterations);
+	fold_block(l, n, fold_lanes(l, n, block), r,
+		apart ? block->open : ix_mul(block->open, ix_const(iterations)),
+		apart ? blocks : ix_const(1), iterations);
 }
 
 static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp *rest)
@@ -110,7 +114,28 @@ static void fold_rest(Lowering *l, Nest *n, Scope *outer, int r, UOp *done, UOp 
 	Scope *s = scope_new(l, at, 1ull << r, scope_range(l, at, rest, "reduce"));
 	s->at[r] = ix_add(done, s->open);
 	add_inner(n, outer, s);
-	innermost(n, fold_lanes(l, n, s));
+	s = fold_lanes(l, n, s);
+	s->parts = 1;
+	s->part = ix_const(0);
+	innermost(n, s);
+}
+
+/* What is left of a split after its blocks: halves of a block, of halves …, as far as they are
+ * vectors. Returns the number of iterations that are left then. */
+static int64_t fold_halves(
+	Lowering *l, Nest *n, Scope *outer, int r, UOp **done, int64_t rest, int iterations)
+{
+	Scope *at = outer ? outer : n->at;
+	for (int half = iterations / 2; vector_lanes(half, n->element) > 1; half /= 2) {
+		if (rest < half)
+			continue;
+		Scope *s = scope_new(l, at, 0, NULL);
+		add_inner(n, outer, s);
+		fold_block(l, n, fold_lanes(l, n, s), r, *done, ix_const(1), half);
+		*done = ix_add(*done, ix_const(half));
+		rest -= half;
+	}
+	return rest;
 }
 
 /* r: the range that runs in blocks, or -1 */
@@ -126,10 +151,12 @@ static void open_fold(Lowering *l, Nest *n, Scope *outer, int r, int iterations)
 		return;
 	}
 	UOp *size = l->facts.range[r]->src[0], *by = ix_const(iterations);
-	UOp *blocks = ix_div(size, by), *tail = ix_mod(size, by);
+	UOp *blocks = ix_div(size, by), *tail = ix_mod(size, by), *done = ix_mul(blocks, by);
 	fold_main(l, n, outer, r, blocks, iterations);
+	if (n->partial && ix_is_const(tail, &rest))
+		tail = ix_const(fold_halves(l, n, outer, r, &done, rest, iterations));
 	if (!ix_is_const(tail, &rest) || rest)
-		fold_rest(l, n, outer, r, ix_mul(blocks, by), tail);
+		fold_rest(l, n, outer, r, done, tail);
 }
 
 /* The loops that fill a row buffer: tiles of its own ranges, which may overlap since both write the
@@ -138,6 +165,8 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 {
 	Scope *at = outer ? outer : n->at, *last[2], *first;
 	if (!left) {
+		if (!outer && !lanes)
+			add_inner(n, NULL, outer = scope_new(l, n->at, 0, NULL));
 		Scope *in = open_lanes(l, at, at, lanes, n->along, &first);
 		if (first)
 			add_inner(n, outer, first);
@@ -363,6 +392,21 @@ static DType element_of(const UOp *u)
 	return folds_tuple(u) ? u->src[0]->src[0]->dtype : u->dtype;
 }
 
+/* The range whose lanes are vectors in a nest although its tile has none: that along which a load
+ * is transposed, or one of a value in registers. */
+static uint64_t vectors_along(const Lowering *l, const Scope *at, const Staged *s, uint64_t lanes,
+	DType element)
+{
+	if (s->along || s->over || !lanes || has_vector(l, at, lanes))
+		return s->along;
+	for (int i = l->plan.nlanes; i-- > 0;) {
+		int r = l->plan.lanes[i], n = lanes >> r & 1 ? scope_start(at, r)->tile.unroll : 1;
+		if (n > 1)
+			return vector_lanes(n, element) == n ? 1ull << r : 0;
+	}
+	return 0;
+}
+
 Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, uint64_t lanes)
 {
 	if (kind == NEST_FOLD && l->shared && at == l->shared)
@@ -371,10 +415,11 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 		parted_range(l, bound_of(u)) >= 0 && parts_pay(u);
 	const Staged none = {.over = nest_over(l, u, kind == NEST_PART)},
 		     *s = kind == NEST_STAGE ? &l->plan.stage[stage_of(&l->plan, u)] : &none;
+	uint64_t along = kind == NEST_STAGE ? vectors_along(l, at, s, lanes, u->dtype) : 0;
 	for (size_t i = at->nests.n; i-- > 0;) {
 		Nest *n = at->nests.at[i];
 		if (n->phase == phase && n->kind == kind && n->over == s->over &&
-			n->lanes == lanes && n->along == s->along && n->outside == s->outside &&
+			n->lanes == lanes && n->along == along && n->outside == s->outside &&
 			same_dims(n->stage, s) &&
 			!n->partial == !partial &&
 			dtype_size(n->element) == dtype_size(element_of(u)))
@@ -382,7 +427,7 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 	}
 	Nest *n = arena_alloc(sizeof *n);
 	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = s->over, .lanes = lanes,
-		.along = s->along, .outside = s->outside, .stage = kind == NEST_STAGE ? s : NULL,
+		.along = along, .outside = s->outside, .stage = kind == NEST_STAGE ? s : NULL,
 		.inside = kind == NEST_PART ? l->plan.stage[stage_of(&l->plan, u)].outside : 0,
 		.partial = partial ? l->plan.partial : 0, .element = element_of(u)};
 	vec_push(&at->nests, n);

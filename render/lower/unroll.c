@@ -14,11 +14,12 @@ enum { DEEPEST = 64 };
 
 /* The substitution of the iteration being written: pairs of ranges and values, and the nodes made
  * with them so far. */
-typedef struct { UOp *from[DEEPEST], *to[DEEPEST]; int n; Map made; } Iteration;
+typedef struct { UOp *from[DEEPEST], *to[DEEPEST]; int n; Stands *made; } Iteration;
+static ARENA Stands made[DEEPEST + 1];  /* by the number of ranges that the iteration replaces */
+static ARENA Stands moves;              /* nodes that depend on a range that is written out */
+static ARENA Stands written;            /* LETs written in an open block */
 typedef struct {
 	UOp *kernel;
-	Map moves;              /* nodes that depend on a range that is written out */
-	Map written;            /* LETs written in an open block */
 	VEC(UOp *) lets;        /* the same, innermost block last */
 	VEC(UOp *) stored;      /* registers to which the loops being written out store */
 	int64_t ids;            /* LET numbers in use */
@@ -32,38 +33,38 @@ static bool is_kind(const UOp *range, const char *kind)
 
 /* ---- nodes */
 
-static UOp *known(const Unroll *w, Iteration *t, UOp *u)
+static UOp *known(const Iteration *t, UOp *u)
 {
-	if (!map_get(&w->moves, PKEY(u)))
+	if (!stands_for(&moves, u))
 		return u;
 	for (int i = t->n; i-- > 0;)
 		if (t->from[i] == u)
 			return t->to[i];
-	return u->op == OP_RANGE && !u->src[0]->nsrc ? u : map_get(&t->made, PKEY(u));
+	return u->op == OP_RANGE && !u->src[0]->nsrc ? u : stands_for(t->made, u);
 }
 
-static UOp *remade(const Unroll *w, Iteration *t, UOp *u)
+static UOp *remade(const Iteration *t, UOp *u)
 {
-	VEC(UOp *) stack = {0};
+	static ARENA VEC(UOp *) stack;
+	stack.n = 0;
 	vec_push(&stack, u);
 	while (stack.n) {
 		UOp *at = stack.at[stack.n - 1];
 		size_t was = stack.n;
-		if (known(w, t, at)) {
+		if (known(t, at)) {
 			stack.n--;
 			continue;
 		}
 		UOp **src = arena_alloc((at->nsrc + 1) * sizeof *src);
 		for (uint32_t i = 0; i < at->nsrc; i++)
-			if (!(src[i] = known(w, t, at->src[i])))
+			if (!(src[i] = known(t, at->src[i])))
 				vec_push(&stack, at->src[i]);
 		if (stack.n > was)
 			continue;
-		map_put(&t->made, PKEY(at), ix_remake(at, src));
+		stands_put(t->made, at, ix_remake(at, src));
 		stack.n--;
 	}
-	vec_free(&stack);
-	return known(w, t, u);
+	return known(t, u);
 }
 
 /* ---- statements */
@@ -112,14 +113,14 @@ static bool reads_stored(const Unroll *w, UOp *value)
 
 static void write_let(Unroll *w, Iteration *t, UOp *of)
 {
-	UOp *let = remade(w, t, of);
-	if (map_get(&w->written, PKEY(let))) {
+	UOp *let = remade(t, of);
+	if (stands_for(&written, let)) {
 		if (!w->stored.n || !reads_stored(w, let))
 			return;
 		let = NODE(OP_LET, let->dtype, val_int(w->ids++), let->src[0]);
-		map_put(&t->made, PKEY(of), let);
+		stands_put(t->made, of, let);
 	}
-	map_put(&w->written, PKEY(let), let);
+	stands_put(&written, let, let);
 	vec_push(&w->lets, let);
 	vec_push(&w->out, let);
 }
@@ -127,7 +128,7 @@ static void write_let(Unroll *w, Iteration *t, UOp *of)
 static void close_block(Unroll *w, size_t lets)
 {
 	while (w->lets.n > lets)
-		map_put(&w->written, PKEY(w->lets.at[--w->lets.n]), NULL);
+		stands_put(&written, w->lets.at[--w->lets.n], NULL);
 }
 
 static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end);
@@ -141,9 +142,9 @@ static void write_with(Unroll *w, const Iteration *t, UOp *range, UOp *value, ui
 		die(UNSUPPORTED, "loops that are written out nest deeper than %d", DEEPEST);
 	in.from[in.n] = range;
 	in.to[in.n++] = value;
-	in.made = (Map){0};
+	in.made = &made[in.n];
+	table_round(in.made);
 	write_body(w, &in, i, end);
-	map_free(&in.made);
 }
 
 static void find_stored(Unroll *w, uint32_t i, uint32_t end)
@@ -157,7 +158,7 @@ static void find_stored(Unroll *w, uint32_t i, uint32_t end)
 
 static void write_loop(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 {
-	UOp *range = w->kernel->src[i], *is = remade(w, t, range);
+	UOp *range = w->kernel->src[i], *is = remade(t, range);
 	int64_t n;
 	size_t lets = w->lets.n;
 	bool constant = ix_is_const(range->src[0], &n);
@@ -188,7 +189,7 @@ static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 		} else if (u->op == OP_LET) {
 			write_let(w, t, u);
 		} else {
-			vec_push(&w->out, remade(w, t, u));
+			vec_push(&w->out, remade(t, u));
 		}
 	}
 }
@@ -200,15 +201,15 @@ static bool find_moves(Unroll *w)
 	bool any = false;
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
-		bool moves = is_kind(u, "unroll") || is_kind(u, "vector");
-		any |= moves;
-		moves |= u->op == OP_LOAD && u->src[0]->src[0]->op == OP_DEFINE_REG;
+		bool dep = is_kind(u, "unroll") || is_kind(u, "vector");
+		any |= dep;
+		dep |= u->op == OP_LOAD && u->src[0]->src[0]->op == OP_DEFINE_REG;
 		if (u->op == OP_LET && u->arg->i >= w->ids)
 			w->ids = u->arg->i + 1;
-		for (uint32_t s = 0; s < u->nsrc && !moves; s++)
-			moves = map_get(&w->moves, PKEY(u->src[s]));
-		if (moves)
-			map_put(&w->moves, PKEY(u), u);
+		for (uint32_t s = 0; s < u->nsrc && !dep; s++)
+			dep = stands_for(&moves, u->src[s]);
+		if (dep)
+			stands_put(&moves, u, u);
 	}
 	return any;
 }
@@ -217,14 +218,14 @@ static UOp *kernel_unroll(const KernelUse *use)
 {
 	UOp *r = roll_tiles(use->kernel);
 	Unroll w = {.kernel = r};
-	Iteration t = {0};
+	Iteration t = {.made = &made[0]};
+	table_round(&made[0]);
+	table_round(&moves);
+	table_round(&written);
 	if (find_moves(&w)) {
 		write_body(&w, &t, 0, r->nsrc);
 		r = node_like(r, w.out.n, w.out.at, r->arg);
 	}
-	map_free(&t.made);
-	map_free(&w.moves);
-	map_free(&w.written);
 	vec_free(&w.lets);
 	vec_free(&w.stored);
 	vec_free(&w.out);

@@ -5,22 +5,22 @@
  *                                         LET v1 f32x16 = LOAD x[RAMP e+16 1]
  *
  * What is shuffled stays whole, and so does a statement in which one of the values fits: the
- * others are as many registers as they need. Statements that LETs connect have equal parts, or
- * stay whole together. */
+ * others are as many registers as they need. Statements that LETs connect, or lanes of a
+ * DEFINE_REG, have equal parts, or stay whole together. */
 #include "index/index.h"
 #include "lower/lower.h"
 #include "target/target.h"
 #include <stdlib.h>
 
 typedef struct {
-	UOp *kernel;
 	Map let;                /* LETs that were split → their parts */
 	Map whole;              /* LETs → theirs that stand whole */
-	Map made;               /* of the part of a statement at hand */
 	int part, lanes;        /* which one, and its lanes; 0: the whole statement */
 	int64_t lets;
 	VEC(UOp *) out;
 } Widths;
+
+static ARENA Stands stands;     /* of the part of a statement at hand */
 
 static bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
 
@@ -83,13 +83,13 @@ static UOp *known(void *ctx, UOp *u)
 		return u;
 	if (u->op == OP_LET)
 		return let_of(w, u);
-	return map_get(&w->made, PKEY(u));
+	return stands_for(&stands, u);
 }
 
 static void made(void *ctx, UOp *u, UOp *const *src)
 {
 	Widths *w = ctx;
-	map_put(&w->made, PKEY(u),
+	stands_put(&stands, u,
 		w->lanes && has_lanes(u) ? part_of(w, u, src) : node_with(u, src));
 }
 
@@ -99,8 +99,16 @@ static UOp *remade(Widths *w, UOp *root)
 	return walk_remake(root, &remaking, w);
 }
 
-/* The lanes of the parts of a statement; 0: it stays whole. Places that are neighbours and masks
- * are in no register, or in one of their own. */
+/* Of its lanes in a register; 0: of a scalar, of places that are neighbours, which are in none, and
+ * of masks, which have one of their own. */
+static int register_bytes(const UOp *u)
+{
+	DType e = dtype_element(u->dtype);
+	return !has_lanes(u) || u->op == OP_RAMP || e == DT_BOOL ? 0 :
+		dtype_lanes(u->dtype) * dtype_size(e);
+}
+
+/* The lanes of the parts of a statement; 0: it stays whole. */
 static int lanes_of_parts(UOp *s)
 {
 	VEC(UOp *) todo = {0};
@@ -110,10 +118,10 @@ static int lanes_of_parts(UOp *s)
 
 	for (vec_push(&todo, s); todo.n && !whole;) {
 		UOp *u = todo.at[--todo.n];
-		DType e = dtype_element(u->dtype);
+		int bytes = register_bytes(u);
 		whole = u->op == OP_SHUFFLE || (has_lanes(u) && dtype_lanes(u->dtype) != lanes);
-		if (has_lanes(u) && u->op != OP_RAMP && e != DT_BOOL && dtype_size(e) < least)
-			least = dtype_size(e);
+		if (bytes && bytes / dtype_lanes(u->dtype) < least)
+			least = bytes / dtype_lanes(u->dtype);
 		for (uint32_t i = 0; i < u->nsrc && (u == s || u->op != OP_LET); i++)
 			if (!map_get(&seen, PKEY(u->src[i]))) {
 				map_put(&seen, PKEY(u->src[i]), u);
@@ -133,6 +141,7 @@ typedef struct {
 	uint32_t *parent;       /* by statement: another one of its group, or itself */
 	int *lanes;             /* of its parts; in the end those of its group */
 	Map stands;             /* LET → 1 + its statement */
+	Map touches;            /* DEFINE_REG, lanes → 1 + the first statement that has those */
 } Groups;
 
 static uint32_t group_of(Groups *g, uint32_t i)
@@ -152,7 +161,18 @@ static void join(Groups *g, uint32_t a, uint32_t b)
 	g->lanes[a] = !x || !y ? 0 : x > y ? x : y;
 }
 
-static void join_lets(Groups *g, UOp *s, uint32_t at)
+static void join_register(Groups *g, const UOp *index, uint32_t at)
+{
+	uint64_t key = hash_mix(PKEY(index->src[0]), dtype_lanes(index->dtype));
+	uintptr_t first = (uintptr_t)map_get(&g->touches, key);
+
+	if (first)
+		join(g, at, (uint32_t)first - 1);
+	else
+		map_put(&g->touches, key, (void *)(uintptr_t)(at + 1));
+}
+
+static void join_named(Groups *g, UOp *s, uint32_t at)
 {
 	VEC(UOp *) todo = {0};
 	Map seen = {0};
@@ -163,6 +183,8 @@ static void join_lets(Groups *g, UOp *s, uint32_t at)
 			(uintptr_t)map_get(&g->stands, PKEY(u)) : 0;
 		if (let && has_lanes(u))
 			join(g, at, (uint32_t)let - 1);
+		if (u->op == OP_INDEX && has_lanes(u) && u->src[0]->op == OP_DEFINE_REG)
+			join_register(g, u, at);
 		for (uint32_t i = 0; i < u->nsrc && (u == s || u->op != OP_LET); i++)
 			if (!map_get(&seen, PKEY(u->src[i]))) {
 				map_put(&seen, PKEY(u->src[i]), u);
@@ -177,7 +199,7 @@ static void join_lets(Groups *g, UOp *s, uint32_t at)
 static int *find_parts(UOp *kernel)
 {
 	Groups g = {arena_alloc(kernel->nsrc * sizeof *g.parent),
-		arena_alloc(kernel->nsrc * sizeof *g.lanes), {0}};
+		arena_alloc(kernel->nsrc * sizeof *g.lanes), {0}, {0}};
 	int *lanes = arena_alloc(kernel->nsrc * sizeof *lanes);
 
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
@@ -188,11 +210,12 @@ static int *find_parts(UOp *kernel)
 		if (s->op == OP_LET)
 			map_put(&g.stands, PKEY(s), (void *)(uintptr_t)(i + 1));
 		if (s->op != OP_RANGE && s->op != OP_ENDRANGE && s->op != OP_ENDIF)
-			join_lets(&g, s, i);
+			join_named(&g, s, i);
 	}
 	for (uint32_t i = 0; i < kernel->nsrc; i++)
 		lanes[i] = g.lanes[group_of(&g, i)];
 	map_free(&g.stands);
+	map_free(&g.touches);
 	return lanes;
 }
 
@@ -202,7 +225,7 @@ static UOp *statement(Widths *w, UOp *s, bool named)
 {
 	UOp *src[3] = {NULL};
 
-	map_free(&w->made);
+	table_round(&stands);
 	for (uint32_t i = 0; i < s->nsrc; i++)
 		src[i] = remade(w, s->src[i]);
 	if (s->op == OP_LET && named)
@@ -234,13 +257,25 @@ static void put_whole(Widths *w, UOp *s)
 	vec_push(&w->out, r);
 }
 
+/* Whether any value takes more than a register. */
+static bool any_wide(const Nodes *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (register_bytes(all->at[i]) > target->vector)
+			return true;
+	return false;
+}
+
 UOp *kernel_widths(UOp *kernel)
 {
-	Widths w = {.kernel = kernel};
+	Widths w = {0};
 	Nodes all = walk(kernel);
-	int *parts = find_parts(kernel);
+	int *parts;
 	UOp *r = kernel;
 
+	if (!any_wide(&all))
+		return kernel;
+	parts = find_parts(kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_LET && all.at[i]->arg->i > w.lets)
 			w.lets = all.at[i]->arg->i;
@@ -254,7 +289,6 @@ UOp *kernel_widths(UOp *kernel)
 	r = node_like(kernel, w.out.n, w.out.at, kernel->arg);
 	map_free(&w.let);
 	map_free(&w.whole);
-	map_free(&w.made);
 	vec_free(&w.out);
 	return r;
 }

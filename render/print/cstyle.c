@@ -233,14 +233,10 @@ static uint32_t print_move(Printer *p, uint32_t i)
 static uint32_t print_statement(Printer *p, uint32_t i)
 {
 	UOp *u = p->kernel->src[i], *next = i + 1 < p->kernel->nsrc ? p->kernel->src[i + 1] : NULL;
-	uint32_t region = u->op == OP_RANGE ? print_move(p, i) : 0;
-	if (!region && u->op == OP_RANGE)
-		region = vector_region(p, i);
-	if (region)
-		return region;
+	uint32_t moved_by = u->op == OP_RANGE ? print_move(p, i) : 0;
+	if (moved_by)
+		return moved_by;
 	p->texts->round++;
-	if (u->op != OP_LET)
-		vectors_scope(p);
 	if (vector_statement(p, u))
 		return 1;
 	switch (u->op) {
@@ -435,7 +431,7 @@ const Val *cstyle_print(
 	signature_find(&p, &all, name);
 	if (*d->prelude)
 		helper_put(&p.helpers, d->target, d->prelude);
-	if (d->vectors)
+	if (d->lanes)
 		vectors_begin(&p, &all);
 	print_body(&p, &all);
 	bool f64 = uses_f64(&p, &all);
@@ -450,7 +446,7 @@ const Val *cstyle_print(
 	if (d->on_cpu)
 		print_caller(&p, name);
 	buf_free(&body);
-	if (d->vectors)
+	if (d->lanes)
 		vectors_end(&p);
 	return signature_end(&p);
 }

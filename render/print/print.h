@@ -48,8 +48,7 @@ struct Dialect {
 	bool wraps;                     /* signed arithmetic wraps, by the compiler's flags */
 	bool attributes;                /* parameters carry [[buffer(k)]], sizes are references */
 	bool on_cpu;                    /* has a NAME_call for run */
-	bool vectors;                   /* has GNU C's vector types */
-	bool lanes;                     /* takes values with lanes */
+	bool lanes;                     /* has values with lanes: GNU C's vectors, here */
 	const char *runtime;            /* PROGRAM's runtime, or NULL */
 };
 
@@ -153,7 +152,7 @@ bool is_narrow(const Printer *p, const UOp *u);
 const char *value_type(const Printer *p, const UOp *u);
 void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- vector*.c: loops of kind "vector" --------------------------------------------------- */
+/* ---- vector*.c: values with lanes -------------------------------------------------------- */
 
 /* Examines the kernel's registers; p->vectors is valid until vectors_end. */
 void vectors_begin(Printer *p, const Nodes *all);
@@ -162,15 +161,10 @@ void vectors_end(Printer *p);
 bool vector_reg(Printer *p, UOp *reg, const char *name);
 /* The place in such a register, as a scalar; NULL for other storage. */
 const char *vector_place(Printer *p, UOp *index);
-/* Prints the loop that statement i opens; returns how many statements that was, 0 when it cannot be
- * printed as vectors. */
-uint32_t vector_region(Printer *p, uint32_t i);
 /* Prints a statement on values with lanes; false when it has none. */
 bool vector_statement(Printer *p, UOp *u);
 /* A SHUFFLE of one lane. */
 Text vector_lane(Printer *p, UOp *u);
-/* Called before every statement except LET: a scope may begin or end, a register may change. */
-void vectors_scope(Printer *p);
 /* At the kernel's end: orders streaming stores before later stores. */
 void vectors_fence(Printer *p);
 

@@ -28,7 +28,6 @@ static const Dialect clang = {
 	.i64_suffix = "L",
 	.wraps = true,
 	.on_cpu = true,
-	.vectors = true,
 	.lanes = true,
 };
 

@@ -1,4 +1,4 @@
-/* Internals of the vector printer, shared by vector.c (statements, registers), vector_expr.c
+/* Internals of the printing of values with lanes, shared by vector.c (statements), vector_expr.c
  * (expressions) and the other files, which have a section each. */
 #ifndef CSTYLE_VECTOR_H
 #define CSTYLE_VECTOR_H
@@ -6,55 +6,48 @@
 
 /* Text of a value with one element in each lane. A bool is a mask: all bits of a lane or none, in
  * integers of `mask` bytes. */
-typedef struct { const char *s; int prec, depth, mask; } VText;
+typedef struct { const char *s; int prec, depth, mask; bool variable; } VText;
 
 /* A DEFINE_REG that is not an array: variables of `lanes` elements (1: scalars) NAME_0, NAME_1,
  * … */
 typedef struct {
 	const char *name;
-	int lanes, narrow;      /* of its widest and its narrowest loop */
-	bool array, columns;    /* columns: places lane * lanes + column are read too */
+	int lanes;              /* of its widest access */
+	bool array, parts;      /* parts: some store is narrower */
 } VReg;
 
 /* By node id, kept from kernel to kernel. */
 struct LaneTables {
 	TABLE(struct { VText text; uint32_t statement; }) text; /* valid in that statement */
-	TABLE(struct { bool varies; uint32_t region; }) varies; /* valid in that region */
 	TABLE(struct { UOp *u; uint32_t round; }) lane;         /* a node in lane `at` */
 };
 
 struct Vectors {
 	Map regs;               /* DEFINE_REG → VReg */
-	Map transposed;         /* its first variable's name → Transposed: a square of it */
-	uint32_t scope;         /* counts ends of scopes and stores: earlier transposes are stale */
-	Map lets;               /* LET of the region → VText: a variable with an element a lane */
-	UOp *lane;              /* the RANGE of the region being printed */
-	int lanes;
+	Map lets;               /* LET → VText: a variable with an element a lane */
+	int lanes;              /* of the value being printed */
 	struct LaneTables *of;
 	int at;                 /* the lane to which of->lane refers */
-	int leaves;             /* numbers of the LETs that stand for one lane of a variable */
 	UOp *gate;              /* of the STORE being printed, when it differs between lanes */
-	const char *gate_mask;  /* the variable that holds it, */
-	int gate_bytes;         /* bytes of each of its lanes */
+	const char *gate_mask;  /* the variable that holds it */
 	bool streams;           /* a store went past the cache */
 };
 
 /* The dtype of what is in each of its lanes. */
 static inline DType elem(const UOp *u) { return dtype_element(u->dtype); }
 static inline bool has_lanes(const UOp *u) { return dtype_lanes(u->dtype) > 1; }
+/* Whether u differs between its lanes. */
+static inline bool varies(const UOp *u) { return has_lanes(u) && u->op != OP_BROADCAST; }
 
-/* ---- vector.c */
-
-/* Is the RANGE one that is printed as vectors where its body allows it? */
-bool is_vector_range(const UOp *range);
-int lanes_of(const UOp *range);
+/* What is broadcast; else u. */
+static inline UOp *one_lane(UOp *u) { return u->op == OP_BROADCAST ? u->src[0] : u; }
 
 /* ---- vector_registers.c: a DEFINE_REG as variables */
 
 void registers_plan(Printer *p, const Nodes *all);
 /* NULL: storage is not a register, or is an array. */
 const VReg *reg_of(const Printer *p, const UOp *storage);
-/* Text of the place's lanes; the place varies. */
+/* Text of the place's lanes. */
 const char *load_reg(Printer *p, UOp *index);
 /* value: text of the lanes to store */
 void store_reg(Printer *p, UOp *store, const char *value);
@@ -66,8 +59,6 @@ void store_memory(Printer *p, UOp *store, const char *value);
 
 /* ---- vector_expr.c */
 
-/* True when u differs between the lanes of the region. */
-bool varies(Printer *p, UOp *u);
 VText vector_text(Printer *p, UOp *u);
 /* Text of u as an argument of type `f32x16`, a scalar being put in all lanes; a bool is a mask of
  * that many bytes. */
@@ -75,8 +66,8 @@ const char *vector_arg(Printer *p, UOp *u);
 const char *mask_arg(Printer *p, UOp *u, int bytes);
 /* The scalar that u is in lane k. */
 UOp *at_lane(Printer *p, UOp *u, int k);
-/* The coefficient of the lane in a place that varies; 0 when it has no constant step. */
-int64_t lane_step(Printer *p, UOp *e);
+/* The distance from one lane to the next in a place with lanes; 0 when it has no constant one. */
+int64_t lane_step(const UOp *e);
 /* Like vector_text, but the value is put into a variable. */
 VText vector_cut(Printer *p, UOp *u);
 /* Puts a value into a variable and returns its name. */
@@ -91,7 +82,7 @@ const char *vector_type(Printer *p, DType d, int lanes);
 const char *mask_type(Printer *p, int bytes, int lanes);
 /* The dtype of a vector's elements for d: u8 for bool, u16 for f16 and bf16. */
 DType lane_dtype(DType d);
-/* The function of that name for the region's lanes: "max" → max_f32x16. Its text is the first row
+/* The function of that name for the value's lanes: "max" → max_f32x16. Its text is the first row
  * of that name that fits dtype and width. */
 const char *vector_fn(Printer *p, const char *what, DType d);
 bool vector_has(const char *what);      /* vector_fn has it */
@@ -125,9 +116,4 @@ const char *dot_fn(Printer *p, Op op);
 
 /* x, the text of a vector of dtype from, CAST to another dtype; neither is bool */
 const char *vector_cast(Printer *p, DType to, DType from, const char *x);
-
-/* ---- vector_transpose.c */
-
-/* The function that transposes an array of vectors, as many as each has lanes. */
-const char *transpose_fn(Printer *p, DType d, int lanes);
 #endif

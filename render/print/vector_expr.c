@@ -1,5 +1,5 @@
-/* Expressions of a vector loop. A value that differs between the lanes is a vector; any other is
- * printed by the scalar printer, and broadcast where a vector needs it:
+/* Expressions with lanes. A value that differs between them is a vector; any other is printed by
+ * the scalar printer, and broadcast where a vector needs it:
  *
  *     (load_f32x16(&x[r0 * 40]) - acc0_0[0]) * 1.442695f
  *
@@ -18,84 +18,33 @@ static VText value(const char *s, int prec) { return (VText){s, prec, 0, 0}; }
 static void tables_fit(struct Vectors *v)
 {
 	table_fit(&v->of->text);
-	table_fit(&v->of->varies);
 	table_fit(&v->of->lane);
-}
-
-/* ---- values that differ between lanes */
-
-typedef struct { UOp *u; uint32_t next; } Frame;
-
-static bool may_vary(const Printer *p, UOp *u)
-{
-	return range_mask(u) >> range_axis(p->vectors->lane) & 1;
-}
-
-bool varies(Printer *p, UOp *root)
-{
-	struct Vectors *v = p->vectors;
-	VEC(Frame) stack = {0};
-	if (!v->lane)
-		return has_lanes(root) && root->op != OP_BROADCAST;
-	if (!may_vary(p, root))
-		return false;
-	vec_push(&stack, ((Frame){root, 0}));
-	tables_fit(v);
-	while (stack.n) {
-		Frame *f = &stack.at[stack.n - 1];
-		UOp *u = f->u;
-		if (v->of->varies.at[u->id].region != v->of->varies.round) {
-			v->of->varies.at[u->id].region = v->of->varies.round;
-			v->of->varies.at[u->id].varies = u == v->lane;
-		}
-		if (f->next == u->nsrc || v->of->varies.at[u->id].varies) {
-			stack.n--;
-			UOp *user = stack.n ? stack.at[stack.n - 1].u : u;
-			v->of->varies.at[user->id].varies |= v->of->varies.at[u->id].varies;
-			continue;
-		}
-		UOp *s = u->src[f->next++];
-		if (may_vary(p, s))
-			vec_push(&stack, ((Frame){s, 0}));
-	}
-	vec_free(&stack);
-	return v->of->varies.at[root->id].varies;
 }
 
 /* ---- a single lane */
 
-static UOp *lane_leaf(Printer *p, const UOp *let, int k)
+static UOp *lane_of(UOp *u, int k)
 {
-	struct Vectors *v = p->vectors;
-	const VText *t = map_get(&v->lets, PKEY(let));
-	if (!t)
-		die(MALFORMED, "node %u LET: used where it has no value", let->id);
-	if (has_lanes(let)) {
-		const Val *lane = val_int(k);
-		return NODE(OP_SHUFFLE, elem(let), val_array(1, &lane), (UOp *)let);
-	}
-	/* with the bounds of the value */
-	UOp *leaf = NODE(OP_LET, elem(let), val_int(INT64_MIN + v->leaves++), let->src[0]);
-	const char *s = arena_printf(t->mask ? "(%s[%d] != 0)" : "%s[%d]", t->s, k);
-	map_put(&p->names, PKEY(leaf), (void *)s);
-	return leaf;
+	const Val *lane = val_int(k);
+	return NODE(OP_SHUFFLE, elem(u), val_array(1, &lane), u);
 }
 
-static UOp *one_lane(UOp *u) { return u->op == OP_BROADCAST ? u->src[0] : u; }
+/* Whether a lane of u is one of what its sources are in that lane. */
+static bool by_lanes(const UOp *u)
+{
+	return u->op != OP_LET && u->op != OP_SHUFFLE && u->op != OP_RAMP;
+}
 
 static UOp *remade(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
-	if (u == v->lane)
-		return ix_const(v->at);
-	if (u->op == OP_LET)
-		return lane_leaf(p, u, v->at);
 	if (u->op == OP_RAMP)
 		return ix_add(u->src[0], ix_const(v->at * u->arg->i));
+	if (!by_lanes(u))
+		return lane_of(u, v->at);
 	UOp **src = arena_alloc((u->nsrc + 1) * sizeof *src);
 	for (uint32_t i = 0; i < u->nsrc; i++)
-		src[i] = varies(p, u->src[i]) ? v->of->lane.at[u->src[i]->id].u :
-						 one_lane(u->src[i]);
+		src[i] = varies(u->src[i]) ? v->of->lane.at[u->src[i]->id].u : one_lane(u->src[i]);
 	return ix_remake(node_new(u->op, elem(u), u->nsrc, src, u->arg), src);
 }
 
@@ -107,8 +56,8 @@ static bool has_lane(Printer *p, UOp *u)
 
 static bool needs_lane(Printer *p, UOp *u, uint32_t i)
 {
-	return u->op != OP_LET && u->op != OP_RAMP && u != p->vectors->lane &&
-		varies(p, u->src[i]);
+	(void)p;
+	return by_lanes(u) && varies(u->src[i]);
 }
 
 static void make_lane(Printer *p, UOp *u)
@@ -124,7 +73,7 @@ UOp *at_lane(Printer *p, UOp *root, int k)
 {
 	static const Making lanes = {has_lane, needs_lane, make_lane};
 	struct Vectors *v = p->vectors;
-	if (!varies(p, root))
+	if (!varies(root))
 		return one_lane(root);
 	v->at = k;
 	v->of->lane.round++;
@@ -132,21 +81,7 @@ UOp *at_lane(Printer *p, UOp *root, int k)
 	return v->of->lane.at[root->id].u;
 }
 
-int64_t lane_step(Printer *p, UOp *e)
-{
-	Sum s;
-	int64_t step = 0;
-	if (!p->vectors->lane)
-		return e->op == OP_RAMP ? e->arg->i : 0;
-	sum_of(&s, e);
-	for (int i = 0; i < s.n; i++) {
-		if (s.t[i].m == p->vectors->lane)
-			step = s.t[i].c;
-		else if (varies(p, s.t[i].m))
-			return 0;
-	}
-	return step;
-}
+int64_t lane_step(const UOp *e) { return e->op == OP_RAMP ? e->arg->i : 0; }
 
 /* ---- pieces of text */
 
@@ -176,7 +111,7 @@ static const char *at_prec(Printer *p, UOp *u, int prec)
 
 const char *vector_arg(Printer *p, UOp *u)
 {
-	if (varies(p, u))
+	if (varies(u))
 		return vector_text(p, u).s;
 	return arena_printf(
 		"%s(%s)", vector_fn(p, "splat", lane_dtype(elem(u))), expr_text(p, u).s);
@@ -185,12 +120,9 @@ const char *vector_arg(Printer *p, UOp *u)
 const char *mask_arg(Printer *p, UOp *u, int bytes)
 {
 	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
-	if (!varies(p, u)) {
-		expr_text(p, u);
-		const char *cast = bytes < 4 ? arena_printf("(%s)", p->d->type[of[bytes]]) : "";
-		return arena_printf("%s(%s-%s)", vector_fn(p, "splat", of[bytes]), cast,
-			expr_at(p, u, PREC_ATOM));
-	}
+	if (!varies(u))
+		return arena_printf(
+			"%s(%s)", vector_fn(p, "mask", of[bytes]), expr_text(p, u).s);
 	VText t = vector_text(p, u);
 	if (t.mask == bytes)
 		return t.s;
@@ -201,7 +133,7 @@ const char *mask_arg(Printer *p, UOp *u, int bytes)
  * same */
 static const char *operand(Printer *p, UOp *u, int prec)
 {
-	if (varies(p, u))
+	if (varies(u))
 		return at_prec(p, u, prec);
 	if (elem(u) != DT_F32 && elem(u) != DT_F64)
 		return vector_arg(p, u);
@@ -228,7 +160,7 @@ static VText call(Printer *p, UOp *u, const char *fn)
 
 /* ---- masks */
 
-static int mask_bytes(Printer *p, UOp *u) { return varies(p, u) ? known(p, u)->mask : 0; }
+static int mask_bytes(Printer *p, UOp *u) { return varies(u) ? known(p, u)->mask : 0; }
 
 /* the common width of two masks: that of f32 when either has it, else the narrower */
 static int common_bytes(Printer *p, UOp *u)
@@ -257,64 +189,12 @@ static VText compare_bools(Printer *p, UOp *u)
 				   MASK(bytes, PREC_UNARY, "~((%s) ^ (%s))", a, b);
 }
 
-/* clamped to within 2^30: a bound compared with a lane's step need not be further away */
-static const char *limit_fn(Printer *p)
-{
-	VWords w = {.name = "limit_i32"};
-	return vector_helper(p, &w,
-		VECTOR_INLINE "int $N(long x)\n{\n"
-			      "\treturn x < -1073741824 ? -1073741824 : x > 1073741824 ? "
-			      "1073741824 : (int)x;\n}\n");
-}
-
-/* Does u compare places? Then their difference is *rest, and the lanes differ by *step there. */
-static bool compares_places(Printer *p, UOp *u, UOp **rest, int64_t *step)
-{
-	enum { LONGEST_STEP = 1 << 20 };
-	if (!p->vectors->lane || op_info[u->op].c != C_COMPARE || elem(u->src[0]) != DT_I64 ||
-		ix_wild(u->src[0]) || ix_wild(u->src[1]))
-		return false;
-	*rest = ix_sub(u->src[0], u->src[1]);
-	*step = lane_step(p, *rest);
-	return *step && *step <= LONGEST_STEP && *step >= -LONGEST_STEP;
-}
-
-/* Only the lanes' steps in the difference vary, and those fit an int32.
- *
- *     r0 * 16 + lane < 61   →   lane < 61 - r0 * 16 */
-static VText place_compare(Printer *p, UOp *u, UOp *rest, int64_t step)
-{
-	enum { SMALL = 1 << 30 };
-	struct Vectors *v = p->vectors;
-	int64_t lo, hi;
-	const char *op = u->op == OP_CMPLT && step < 0 ? ">" : op_info[u->op].c_text;
-	rest = at_lane(p, rest, 0);
-	if (step > 0)
-		rest = ix_sub(ix_const(0), rest);
-	step = step < 0 ? -step : step;
-	ix_bounds(rest, &lo, &hi);
-	const char *limit = expr_text(p, rest).s, *splat = vector_fn(p, "splat", DT_I32);
-	if (lo < -SMALL || hi > SMALL)
-		limit = arena_printf("%s(%s)", limit_fn(p), limit);
-	else if (!is_const(rest))
-		limit = arena_printf("(%s)%s", p->d->type[DT_I32], expr_at(p, rest, PREC_UNARY));
-	const char *lane = arena_printf("%s()", vector_fn(p, "lane", DT_I32));
-	if (step > 1)
-		lane = arena_printf("%s * %s(%lld)", lane, splat, (long long)step);
-	return MASK(4, PREC_UNARY, "(%s)(%s %s %s(%s))", mask_type(p, 4, v->lanes), lane, op,
-		splat, limit);
-}
-
 static VText compare_text(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
-	UOp *rest;
-	int64_t step;
 	const char *op = op_info[u->op].c_text;
 	if (elem(u->src[0]) == DT_BOOL)
 		return compare_bools(p, u);
-	if (compares_places(p, u, &rest, &step))
-		return place_compare(p, u, rest, step);
 	int bytes = dtype_size(elem(u->src[0]));
 	if (bytes * v->lanes > 64) {
 		const char *a = vector_arg(p, u->src[0]), *b = vector_arg(p, u->src[1]);
@@ -353,7 +233,7 @@ static VText where_text(Printer *p, UOp *u)
 			mask_arg(p, u->src[2], 4));
 	}
 	const char *a = vector_arg(p, u->src[1]), *b = vector_arg(p, u->src[2]);
-	if (!varies(p, c) && of_places(c)) {
+	if (!varies(c) && of_places(c)) {
 		expr_text(p, c);
 		return VALUE(PREC_WHERE, "%s ? %s : %s", expr_at(p, c, PREC_EQ), a, b);
 	}
@@ -519,11 +399,6 @@ static VText load_text(Printer *p, UOp *u) { return vector_load(p, u); }
 /* a constant is the same in all lanes: it is not asked for */
 static VText const_text(Printer *p, UOp *u) { die_bug(__FILE__, __LINE__, op_name(u->op)); }
 
-static VText lane_text(Printer *p)
-{
-	return VALUE(PREC_ATOM, "%s()", vector_fn(p, "lane", DT_I64));
-}
-
 /* base, base + step, … */
 static VText ramp_text(Printer *p, UOp *u)
 {
@@ -569,7 +444,8 @@ Text vector_lane(Printer *p, UOp *u)
 	if (lanes == 1 || src->op == OP_BROADCAST)
 		return expr_text(p, src);
 	t = vector_text(p, src);
-	return (Text){arena_printf(t.mask ? "(%s)[%d] != 0" : "(%s)[%d]", t.s, k),
+	const char *s = t.prec < PREC_ATOM ? arena_printf("(%s)", t.s) : t.s;
+	return (Text){arena_printf(t.mask ? "%s[%d] != 0" : "%s[%d]", s, k),
 		t.mask ? PREC_EQ : PREC_ATOM, t.depth};
 }
 
@@ -604,8 +480,10 @@ VText vector_cut(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
 	VText t = vector_text(p, u);
+	if (t.variable)
+		return t;
 	const char *type = t.mask ? mask_type(p, t.mask, v->lanes) : type_of(p, u);
-	t = (VText){vector_variable(p, type, t.s), PREC_ATOM, 0, t.mask};
+	t = (VText){vector_variable(p, type, t.s), PREC_ATOM, 0, t.mask, true};
 	return *known(p, u) = t;
 }
 
@@ -615,12 +493,9 @@ static void make_text(Printer *p, UOp *u)
 	const VText *let = u->op == OP_LET ? map_get(&v->lets, PKEY(u)) : NULL;
 	VText t;
 	int lanes = v->lanes;
-	if (!v->lane)
-		v->lanes = dtype_lanes(u->dtype);
+	v->lanes = dtype_lanes(u->dtype);
 	if (let)
 		t = *let;
-	else if (u == v->lane)
-		t = lane_text(p);
 	else if (u->op == OP_RAMP)
 		t = ramp_text(p, u);
 	else if (u->op == OP_SHUFFLE)
@@ -646,15 +521,12 @@ static bool has_text(Printer *p, UOp *u)
 	return p->vectors->of->text.at[u->id].statement == p->texts->round;
 }
 
-/* the sources whose text a value needs; load_text and place_compare handle places */
+/* the sources whose text a value needs; load_text handles places */
 static bool needs_text(Printer *p, UOp *u, uint32_t i)
 {
-	UOp *rest;
-	int64_t step;
-	if (u->op == OP_LET || u->op == OP_RANGE || (u->op == OP_LOAD && i == 0) ||
-		u->op == OP_RAMP || (int)i == dot_in(u) || compares_places(p, u, &rest, &step))
-		return false;
-	return varies(p, u->src[i]);
+	(void)p;
+	return u->op != OP_LET && u->op != OP_RAMP && (u->op != OP_LOAD || i > 0) &&
+		(int)i != dot_in(u) && varies(u->src[i]);
 }
 
 VText vector_text(Printer *p, UOp *root)

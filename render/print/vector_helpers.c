@@ -251,6 +251,16 @@ static const HelperRow table[] = {
 			      "\treturn __builtin_shufflevector(h, h, $r);\n}\n"},
 	{"splat", -1, 0, 0,
 		VECTOR_INLINE "$V $N($E x)\n{\n\tconst $V r = {$x};\n\treturn r;\n}\n"},
+	/* all bits or none, from a table: a broadcast from memory takes no unit of arithmetic, one
+	 * from a scalar's register does */
+	{"mask", -1, 0, WIDE,
+		VECTOR_INLINE "$V $N(int set)\n{\n\tstatic const $E of[] = {0, -1};\n"
+			      "\tconst $E x = of[set];\n\tconst $c h = {$X};\n"
+			      "\treturn __builtin_shufflevector(h, h, $r);\n}\n"},
+	{"mask", -1, 0, 0,
+		VECTOR_INLINE "$V $N(int set)\n{\n\tstatic const $E of[] = {0, -1};\n"
+			      "\tconst $E x = of[set];\n\tconst $V r = {$x};\n"
+			      "\treturn r;\n}\n"},
 	{"lane", -1, 0, 0,
 		VECTOR_INLINE "$V $N(void)\n{\n\tconst $V r = {$i};\n\treturn r;\n}\n"},
 	{"where", -1, 0, 0,

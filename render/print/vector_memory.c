@@ -1,4 +1,4 @@
-/* Loads and stores of vector loops. Contiguous elements are one vector, at any address; with
+/* Loads and stores of values with lanes. Contiguous elements are one vector, at any address; with
  * another step, or places that were themselves loaded, access is lane by lane. A lane whose gate is
  * false touches no memory:
  *
@@ -47,58 +47,37 @@ static const char *load_gathered(Printer *p, UOp *u, const char *mask)
 	return s;
 }
 
-/* The condition, for each lane, under which the place may be accessed: its own gate and, when the
- * store's gate differs between lanes, that one. A variable; NULL: there is no gate, or it is the
- * same for all lanes. */
-static const char *load_mask(Printer *p, UOp *u, int *bytes)
-{
-	struct Vectors *v = p->vectors;
-	UOp *gate = u->nsrc > 1 && varies(p, u->src[1]) ? u->src[1] : NULL;
-	if (!gate || gate == v->gate) {
-		*bytes = v->gate ? v->gate_bytes : 0;
-		return v->gate_mask;
-	}
-	VText t = vector_cut(p, gate);
-	*bytes = t.mask;
-	if (!v->gate)
-		return t.s;
-	const char *both = arena_printf("%s & %s", t.s, mask_arg(p, v->gate, t.mask));
-	return vector_variable(p, mask_type(p, t.mask, v->lanes), both);
-}
-
-static const char *load_memory(Printer *p, UOp *u, const char *mask, int bytes)
+/* gate: what differs between lanes, or NULL */
+static const char *load_memory(Printer *p, UOp *u, UOp *gate)
 {
 	UOp *index = u->src[0];
 	DType d = lane_dtype(elem(u));
-	if (lane_step(p, index->src[1]) != 1)
-		return load_gathered(p, u, mask);
+	if (lane_step(index->src[1]) != 1)
+		return load_gathered(p, u, gate ? vector_cut(p, gate).s : NULL);
 	const char *place = lane_text(p, index, 0);
-	if (!mask)
+	if (!gate)
 		return arena_printf("%s(&%s)", vector_fn(p, "load", d), place);
-	static const DType of[] = {[1] = DT_I8, [2] = DT_I16, [4] = DT_I32, [8] = DT_I64};
-	if (bytes != dtype_size(d))
-		mask = vector_cast(p, of[dtype_size(d)], of[bytes], mask);
-	return arena_printf("%s(&%s, %s)", vector_fn(p, "load_if", d), place, mask);
+	vector_cut(p, gate);
+	return arena_printf("%s(&%s, %s)", vector_fn(p, "load_if", d), place,
+		mask_arg(p, gate, dtype_size(d)));
 }
 
 VText vector_load(Printer *p, UOp *u)
 {
 	struct Vectors *v = p->vectors;
 	DType d = lane_dtype(elem(u));
-	UOp *gate = u->nsrc > 1 && u->src[1] != p->gate && !varies(p, u->src[1]) ? u->src[1] : NULL;
-	int bytes = 0;
+	UOp *gate = u->nsrc > 1 ? one_lane(u->src[1]) : NULL, *each = NULL;
 	const char *s;
-	if (reg_of(p, u->src[0]->src[0])) {
-		s = varies(p, u->src[0]) ? load_reg(p, u->src[0]) :
-					   vector_arg(p, NODE(OP_LOAD, elem(u), VNIL, u->src[0]));
-		if (u->nsrc > 1 && varies(p, u->src[1]))
-			s = arena_printf("%s(%s, %s, %s)", vector_fn(p, "where", d),
-				mask_arg(p, u->src[1], dtype_size(d)), s, zeros(p, d));
-	} else {
-		const char *mask = load_mask(p, u, &bytes);
-		s = load_memory(p, u, mask, bytes);
-	}
-	if (gate) {
+	if (gate && varies(gate))
+		each = gate;
+	if (!reg_of(p, u->src[0]->src[0]))
+		s = load_memory(p, u, each);
+	else if (each)
+		s = arena_printf("%s(%s, %s, %s)", vector_fn(p, "where", d),
+			mask_arg(p, each, dtype_size(d)), load_reg(p, u->src[0]), zeros(p, d));
+	else
+		s = load_reg(p, u->src[0]);
+	if (gate && !each && gate != p->gate) {
 		expr_text(p, gate);
 		s = arena_printf("(%s ? %s : %s)", expr_at(p, gate, PREC_EQ), s, zeros(p, d));
 	}
@@ -127,7 +106,7 @@ void store_memory(Printer *p, UOp *store, const char *value)
 {
 	struct Vectors *v = p->vectors;
 	UOp *index = store->src[0];
-	if (lane_step(p, index->src[1]) != 1) {
+	if (lane_step(index->src[1]) != 1) {
 		store_scattered(p, store, value);
 		return;
 	}

@@ -1,17 +1,12 @@
-/* Registers of kernels with vector loops. Where every place of a DEFINE_REG is a constant, or a
- * lane plus a multiple of the loop's size, it becomes variables acc0_0, acc0_1, …, as wide as its
- * widest loop; a narrower loop reads and writes part of a variable. Compilers keep variables in
- * registers, but arrays often not.
- *
- * A register of lanes × lanes elements may also be read by columns, lane * lanes + c: then its rows
- * are transposed, once for all columns. */
+/* Registers of kernels with lanes. Where every place of a DEFINE_REG is a number, or a lane plus
+ * one that is a multiple of the lanes, it becomes variables acc0_0, acc0_1, …, as wide as its
+ * widest access; a narrower one reads and writes part of a variable. Compilers keep variables in
+ * registers, but arrays often not. */
 #include "index/index.h"
 #include "print/vector.h"
-#include "index/ix.h"
-#include <limits.h>
 #include <stdlib.h>
 
-enum { MOST_VARIABLES = 256, MOST_TURNED = 16 };
+enum { MOST_VARIABLES = 256 };
 
 const VReg *reg_of(const Printer *p, const UOp *storage)
 {
@@ -29,84 +24,49 @@ static VReg *reg_planned(Printer *p, UOp *reg)
 	VReg *r = map_get(&p->vectors->regs, PKEY(reg));
 	if (!r) {
 		r = arena_alloc(sizeof *r);
-		*r = (VReg){.lanes = 1, .narrow = INT_MAX, .array = reg_size(reg) < 2};
+		*r = (VReg){.lanes = 1, .array = reg_size(reg) < 2};
 		map_put(&p->vectors->regs, PKEY(reg), r);
 	}
 	return r;
 }
 
-/* A place as lane * *stride + *k: stride 0 means no lane, a stride of the number of lanes a column
- * of rows that are vectors. lane NULL: of any vector loop. False when the place has none of these
- * forms. */
-static bool lane_place(UOp *e, UOp *lane, int64_t *stride, int64_t *k, int *lanes)
+/* The first element of a place in a register; false when it is no number, or the lanes are not
+ * side by side from a multiple of theirs on. */
+static bool reg_place(const UOp *index, int64_t *k)
 {
-	Sum s;
-	if (e->op == OP_RAMP) {
-		*stride = e->arg->i;
-		*lanes = dtype_lanes(e->dtype);
-		return ix_is_const(e->src[0], k) && (*stride == 1 || *stride == *lanes);
-	}
-	sum_of(&s, e);
-	*k = s.k;
-	*stride = *lanes = 0;
-	if (s.n == 0)
-		return true;
-	if (s.n != 1 || (lane ? s.t[0].m != lane : !is_vector_range(s.t[0].m)))
+	UOp *place = index->nsrc == 2 ? index->src[1] : NULL;
+	int n = dtype_lanes(index->dtype);
+	if (!place || (n > 1 && lane_step(place) != 1))
 		return false;
-	*stride = s.t[0].c;
-	*lanes = lanes_of(s.t[0].m);
-	return *stride == 1 || *stride == *lanes;
+	return ix_is_const(n > 1 ? place->src[0] : place, k) && *k >= 0 && *k % n == 0 &&
+		*k + n <= reg_size(index->src[0]);
 }
 
-/* Makes the register as wide as its widest loop. */
+/* Makes the register as wide as its widest access. */
 static void reg_widen(Printer *p, UOp *index)
 {
 	VReg *r = reg_planned(p, index->src[0]);
-	int64_t stride, k, size = reg_size(index->src[0]), square;
-	int n;
-	if (index->nsrc != 2 || !lane_place(index->src[1], NULL, &stride, &k, &n) || k < 0 ||
-		k >= size) {
-		r->array = true;
-		return;
-	}
-	if (!stride)
-		return;
-	square = (int64_t)n * n;
-	if (stride == 1)
-		r->array |= k % n || k + n > size;
-	else
-		r->array |= n > MOST_TURNED || k % square >= n || (k / square + 1) * square > size;
-	r->columns |= stride > 1;
+	int64_t k;
+	int n = dtype_lanes(index->dtype);
+	r->array |= !reg_place(index, &k);
 	r->lanes = n > r->lanes ? n : r->lanes;
-	r->narrow = n < r->narrow ? n : r->narrow;
 }
-
-/* Columns are read, never written. */
-static void reg_stored(Printer *p, const UOp *index)
-{
-	int64_t stride, k;
-	int n;
-	if (index->nsrc == 2 && lane_place(index->src[1], NULL, &stride, &k, &n) && stride > 1)
-		reg_planned(p, index->src[0])->array = true;
-}
-
-static bool is_reg(const UOp *storage) { return storage->op == OP_DEFINE_REG; }
 
 void registers_plan(Printer *p, const Nodes *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];
-		if (u->op == OP_INDEX && is_reg(u->src[0]))
+		if (u->op == OP_INDEX && u->src[0]->op == OP_DEFINE_REG)
 			reg_widen(p, u);
-		if (u->op == OP_STORE && is_reg(u->src[0]->src[0]))
-			reg_stored(p, u->src[0]);
 	}
 	for (size_t i = 0; i < all->n; i++) {
-		if (!is_reg(all->at[i]))
+		UOp *u = all->at[i], *index = u->op == OP_STORE ? u->src[0] : NULL;
+		UOp *reg = index ? index->src[0] : u;
+		if (reg->op != OP_DEFINE_REG)
 			continue;
-		VReg *r = reg_planned(p, all->at[i]);
-		r->array |= reg_size(all->at[i]) > MOST_VARIABLES * (int64_t)r->lanes;
-		r->array |= r->columns && r->narrow != r->lanes;
+		VReg *r = reg_planned(p, reg);
+		r->array |= reg_size(reg) > MOST_VARIABLES * (int64_t)r->lanes;
+		r->parts |= index && dtype_lanes(index->dtype) < r->lanes;
 	}
 }
 
@@ -118,7 +78,8 @@ bool vector_reg(Printer *p, UOp *reg, const char *name)
 	Buf names = {0};
 	r->name = name;
 	for (int64_t i = 0; i * r->lanes < reg_size(reg); i++)
-		buf_printf(&names, "%s%s_%lld", i ? ", " : "", name, (long long)i);
+		buf_printf(&names, "%s%s_%lld%s", i ? ", " : "", name, (long long)i,
+			r->parts ? " = {0}" : "");
 	print_line(p, "%s %s;",
 		r->lanes == 1 ? p->d->type[elem(reg)] : vector_type(p, elem(reg), r->lanes),
 		buf_str(&names));
@@ -133,81 +94,36 @@ static const char *reg_variable(const VReg *r, int64_t k, int *part)
 	return arena_printf("%s_%lld", r->name, (long long)(k / r->lanes));
 }
 
-/* ---- squares of rows, transposed where their columns are read */
-
-typedef struct { const char *name; uint32_t scope; } Transposed;
-
-/* The variable with column k % lanes of the square that begins at variable k / lanes. */
-static const char *column(Printer *p, const UOp *reg, int64_t k)
-{
-	struct Vectors *v = p->vectors;
-	const VReg *r = reg_of(p, reg);
-	int64_t first = k / (r->lanes * r->lanes) * r->lanes;
-	const Val *key = val_str(arena_printf("%s_%lld", r->name, (long long)first));
-	Transposed *t = map_get(&v->transposed, PKEY(key));
-	if (!t || t->scope != v->scope) {
-		Buf rows = {0};
-		for (int i = 0; i < r->lanes; i++)
-			buf_printf(
-				&rows, "%s%s_%lld", i ? ", " : "", r->name, (long long)first + i);
-		t = arena_alloc(sizeof *t);
-		*t = (Transposed){arena_printf("t%d", p->temps++), v->scope};
-		const char *fn = transpose_fn(p, lane_dtype(elem(reg)), r->lanes);
-		print_line(p, "%s %s[%d] = {%s};", vector_type(p, elem(reg), r->lanes), t->name,
-			r->lanes, buf_str(&rows));
-		print_line(p, "%s(%s);", fn, t->name);
-		buf_free(&rows);
-		map_put(&v->transposed, PKEY(key), t);
-	}
-	return arena_printf("%s[%d]", t->name, (int)(k % r->lanes));
-}
-
 /* ---- places */
+
+/* The variable that holds the place's elements, of which the first is part *part. */
+static const char *place_in(const UOp *index, const VReg *r, int *part)
+{
+	int64_t k;
+	if (!r->name || !reg_place(index, &k))
+		die(MALFORMED, "node %u DEFINE_REG: used before it is declared", index->src[0]->id);
+	return reg_variable(r, k, part);
+}
 
 const char *vector_place(Printer *p, UOp *index)
 {
 	const VReg *r = reg_of(p, index->src[0]);
-	int64_t stride, k;
-	int part, n;
+	int part;
 	if (!r)
 		return NULL;
-	if (!r->name)
-		die(MALFORMED, "node %u DEFINE_REG: used before it is declared", index->src[0]->id);
-	CHECK(lane_place(index->src[1], NULL, &stride, &k, &n));
-	const char *name = stride > 1 ? column(p, index->src[0], k) : reg_variable(r, k, &part);
-	if (r->lanes == 1)
-		return name;
-	if (!stride)
-		return arena_printf("%s[%d]", name, part);
-	UOp *lane = stride > 1 ? ix_div(ix_sub(index->src[1], ix_const(k)), ix_const(stride)) :
-							 ix_add(index->src[1], ix_const(part - k));
-	return arena_printf("%s[%s]", name, expr_text(p, lane).s);
-}
-
-/* A varying place's first element, and the distance to the next lane's. */
-static int64_t varying_place(Printer *p, const VReg *r, UOp *index, int64_t *stride)
-{
-	int64_t k;
-	int n;
-	if (!r->name || !lane_place(index->src[1], p->vectors->lane, stride, &k, &n))
-		die(MALFORMED, "node %u INDEX: a counter or register is used where it has no value",
-			index->id);
-	return k;
+	const char *name = place_in(index, r, &part);
+	return r->lanes == 1 ? name : arena_printf("%s[%d]", name, part);
 }
 
 const char *load_reg(Printer *p, UOp *index)
 {
-	struct Vectors *v = p->vectors;
 	const VReg *r = reg_of(p, index->src[0]);
-	int64_t stride, k = varying_place(p, r, index, &stride);
-	int part;
-	if (stride > 1)
-		return column(p, index->src[0], k);
-	const char *name = reg_variable(r, k, &part);
-	if (r->lanes == v->lanes)
+	int part, lanes = p->vectors->lanes;
+	const char *name = place_in(index, r, &part);
+	if (r->lanes == lanes)
 		return name;
 	return arena_printf("__builtin_shufflevector(%s, %s, %s)", name, name,
-		number_list(v->lanes, part, r->lanes));
+		number_list(lanes, part, r->lanes));
 }
 
 /* ---- stores */
@@ -243,10 +159,8 @@ void store_reg(Printer *p, UOp *store, const char *value)
 	struct Vectors *v = p->vectors;
 	UOp *index = store->src[0];
 	const VReg *r = reg_of(p, index->src[0]);
-	int64_t stride, k = varying_place(p, r, index, &stride);
 	int part;
-	v->scope++;
-	const char *name = reg_variable(r, k, &part);
+	const char *name = place_in(index, r, &part);
 	if (v->gate_mask) {
 		DType d = lane_dtype(elem(index));
 		UOp *old = NODE(OP_LOAD, index->dtype, VNIL, index);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """safety.py [--bin DIR] [--against DIR] [--only proofs,start,cold] [--starts N] [--rounds N] [MODEL…]: what proofs and isolation cost.
 
-proofs   `prove` of what stages wrote, beside `lower`: CPU milliseconds with start and reading, the least of --rounds
+proofs   `prove` of what stages wrote, beside `lower`, by turns: CPU milliseconds with start and reading, the least of --rounds,
+         and how many times as long `prove` takes
 start    `simplify` on a document of three ops, --starts times in turns, by the clock: as it is, without walls, and as built in
          --against
 cold     `trace | fuse | render -t clang | run` from an empty cache, --rounds times in turns: the same three, CPU time of all
@@ -48,17 +49,21 @@ def cpu(rounds, tool, *args, data):
 
 
 def proofs(tools, models, rounds):
-    print("| | `prove` of what `fuse` wrote | `lower -t clang` | `prove` of that | `lower -t opencl` | `prove` of that |")
-    print("|---|---|---|---|---|---|")
+    targets = "clang", "llvm", "opencl"
+    print("| | `prove` of what `fuse` wrote |" + "".join(" `lower -t %s` | `prove` of that | |" % t for t in targets))
+    print("|---|---|" + "---|---|---|" * len(targets))
     for model in models:
         graph = command(tools + "/trace", model)[0]
         fused = command(tools + "/fuse", data=graph)[0]
-        row = [cpu(rounds, tools + "/prove", "-q", data=fused)]
-        for target in "clang", "opencl":
+        row = ["%.1f" % cpu(rounds, tools + "/prove", "-q", data=fused)]
+        for target in targets:
             lowered = command(tools + "/lower", "-t", target, data=fused)[0]
-            row.append(cpu(rounds, tools + "/lower", "-t", target, data=fused))
-            row.append(cpu(rounds, tools + "/prove", "-q", data=lowered))
-        print("| %s | %s |" % (os.path.basename(model)[:-5], " | ".join("%.1f" % v for v in row)), flush=True)
+            lower = prove = float("inf")
+            for _ in range(rounds):     # by turns, so that both have the same neighbours
+                lower = min(lower, cpu(1, tools + "/lower", "-t", target, data=fused))
+                prove = min(prove, cpu(1, tools + "/prove", "-q", data=lowered))
+            row += ["%.1f" % lower, "%.1f" % prove, "%.2f" % (prove / lower)]
+        print("| %s | %s |" % (os.path.basename(model)[:-5], " | ".join(row)), flush=True)
 
 
 def contestants(args):

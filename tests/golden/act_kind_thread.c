@@ -1,4 +1,4 @@
-// helpers: vectors i32x8 splat_i32x8 lane_i32x8 f32x8 load_if_f32x8 store_if_f32x8
+// helpers: vectors i32x8 lane_i32x8 splat_i32x8 f32x8 load_if_f32x8 store_if_f32x8
 /* y */
 /* act_kind_thread.t:3 */
 void E_5_12(float *__restrict y, const float *__restrict a, const float *__restrict b, const long from, const long to)
@@ -7,8 +7,7 @@ void E_5_12(float *__restrict y, const float *__restrict a, const float *__restr
 		const float v0 = a[gidx0];
 		for (long r1 = 0; r1 < 2; r1++) {
 			const i32x8 v1 = (i32x8)(lane_i32x8() < splat_i32x8((int)(r1 * -8 + 12)));
-			const i32x8 t0 = v1;
-			store_if_f32x8(&y[gidx0 * 12 + r1 * 8], v0 - load_if_f32x8(&b[r1 * 8], t0), t0);
+			store_if_f32x8(&y[gidx0 * 12 + r1 * 8], v0 - load_if_f32x8(&b[r1 * 8], v1), v1);
 		}
 	}
 }

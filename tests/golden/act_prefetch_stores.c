@@ -1,4 +1,4 @@
-// helpers: vectors i32x2 load_i32x2 swap1_i32x2 transpose_i32x2 store_i32x2
+// helpers: vectors i32x2 load_i32x2 store_i32x2
 /* y */
 /* act_prefetch_stores.t:2 */
 void E_4_4(int *__restrict y, const int *__restrict x)
@@ -12,10 +12,12 @@ void E_4_4(int *__restrict y, const int *__restrict x)
 			__builtin_prefetch(&y[r2 * 8 + r3 * 2 + 5], 1);
 			acc0_0 = load_i32x2(&x[r3 * 8 + r2 * 2]);
 			acc0_1 = load_i32x2(&x[r3 * 8 + r2 * 2 + 4]);
-			i32x2 t0[2] = {acc0_0, acc0_1};
-			transpose_i32x2(t0);
-			store_i32x2(&y[r2 * 8 + r3 * 2], t0[0]);
-			store_i32x2(&y[r2 * 8 + r3 * 2 + 4], t0[1]);
+			const i32x2 v0 = acc0_0;
+			const i32x2 v1 = acc0_1;
+			const i32x2 v2 = __builtin_shufflevector(v0, v1, 0, 2);
+			const i32x2 v3 = __builtin_shufflevector(v0, v1, 1, 3);
+			store_i32x2(&y[r2 * 8 + r3 * 2], v2);
+			store_i32x2(&y[r2 * 8 + r3 * 2 + 4], v3);
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// helpers: min_i64 vectors i32x4 load_i32x4 swap2_i32x4 swap1_i32x4 transpose_i32x4 store_i32x4
+// helpers: min_i64 vectors i32x4 load_i32x4 store_i32x4
 /* y */
 /* act_transpose.t:2 */
 void E_5_8(int *__restrict y, const int *__restrict x)
@@ -11,12 +11,22 @@ void E_5_8(int *__restrict y, const int *__restrict x)
 			acc0_1 = load_i32x4(&x[r2 * 20 + v0 + 5]);
 			acc0_2 = load_i32x4(&x[r2 * 20 + v0 + 10]);
 			acc0_3 = load_i32x4(&x[r2 * 20 + v0 + 15]);
-			i32x4 t0[4] = {acc0_0, acc0_1, acc0_2, acc0_3};
-			transpose_i32x4(t0);
-			store_i32x4(&y[v0 * 8 + r2 * 4], t0[0]);
-			store_i32x4(&y[v0 * 8 + r2 * 4 + 8], t0[1]);
-			store_i32x4(&y[v0 * 8 + r2 * 4 + 16], t0[2]);
-			store_i32x4(&y[v0 * 8 + r2 * 4 + 24], t0[3]);
+			const i32x4 v1 = acc0_0;
+			const i32x4 v2 = acc0_1;
+			const i32x4 v3 = acc0_2;
+			const i32x4 v4 = acc0_3;
+			const i32x4 v5 = __builtin_shufflevector(v1, v3, 0, 1, 4, 5);
+			const i32x4 v6 = __builtin_shufflevector(v1, v3, 2, 3, 6, 7);
+			const i32x4 v7 = __builtin_shufflevector(v2, v4, 0, 1, 4, 5);
+			const i32x4 v8 = __builtin_shufflevector(v2, v4, 2, 3, 6, 7);
+			const i32x4 v9 = __builtin_shufflevector(v5, v7, 0, 4, 2, 6);
+			const i32x4 v10 = __builtin_shufflevector(v5, v7, 1, 5, 3, 7);
+			const i32x4 v11 = __builtin_shufflevector(v6, v8, 0, 4, 2, 6);
+			const i32x4 v12 = __builtin_shufflevector(v6, v8, 1, 5, 3, 7);
+			store_i32x4(&y[v0 * 8 + r2 * 4], v9);
+			store_i32x4(&y[v0 * 8 + r2 * 4 + 8], v10);
+			store_i32x4(&y[v0 * 8 + r2 * 4 + 16], v11);
+			store_i32x4(&y[v0 * 8 + r2 * 4 + 24], v12);
 		}
 	}
 }

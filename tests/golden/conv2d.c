@@ -1,4 +1,4 @@
-// helpers: min_i64 vectors f32x4 splat_f32x4 i32x4 splat_i32x4 lane_i32x4 load_if_f32x4 mulacc_f32x4 max_f32x4 store_f32x4
+// helpers: min_i64 vectors f32x4 splat_f32x4 i32x4 lane_i32x4 splat_i32x4 mask_i32x4 load_if_f32x4 mulacc_f32x4 max_f32x4 store_f32x4
 /* y */
 /* conv2d.t:3 */
 void r_3_5_5_2_3_3(float *__restrict y, const float *__restrict x, const float *__restrict w, const long from, const long to)
@@ -23,27 +23,27 @@ void r_3_5_5_2_3_3(float *__restrict y, const float *__restrict x, const float *
 				for (long r5 = 0; r5 < 3; r5++) {
 					const float v4 = w[r3 * 9 + r4 * 3 + r5];
 					const unsigned char v5 = 0 < r4 + v2;
-					const i32x4 t0 = ((splat_i32x4(-v5)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t0 = ((mask_i32x4(v5)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_0 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t0), splat_f32x4(v4), acc0_0);
 					const unsigned char v6 = 1;
-					const i32x4 t1 = ((splat_i32x4(-v6)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t1 = ((mask_i32x4(v6)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_1 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t1), splat_f32x4(v4), acc0_1);
 					const unsigned char v7 = r4 + v2 < 4;
-					const i32x4 t2 = ((splat_i32x4(-v7)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t2 = ((mask_i32x4(v7)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_2 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t2), splat_f32x4(v4), acc0_2);
 					const float v8 = w[r3 * 9 + r4 * 3 + r5 + 18];
-					const i32x4 t3 = ((splat_i32x4(-v5)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t3 = ((mask_i32x4(v5)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_3 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t3), splat_f32x4(v8), acc0_3);
-					const i32x4 t4 = ((splat_i32x4(-v6)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t4 = ((mask_i32x4(v6)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_4 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t4), splat_f32x4(v8), acc0_4);
-					const i32x4 t5 = ((splat_i32x4(-v7)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t5 = ((mask_i32x4(v7)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_5 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t5), splat_f32x4(v8), acc0_5);
 					const float v9 = w[r3 * 9 + r4 * 3 + r5 + 36];
-					const i32x4 t6 = ((splat_i32x4(-v5)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t6 = ((mask_i32x4(v5)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_6 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t6), splat_f32x4(v9), acc0_6);
-					const i32x4 t7 = ((splat_i32x4(-v6)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t7 = ((mask_i32x4(v6)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_7 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t7), splat_f32x4(v9), acc0_7);
-					const i32x4 t8 = ((splat_i32x4(-v7)) & ((i32x4)(lane_i32x4() > splat_i32x4((int)(r5 * -1 + v3 * -1))))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
+					const i32x4 t8 = ((mask_i32x4(v7)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
 					acc0_8 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t8), splat_f32x4(v9), acc0_8);
 				}
 			}

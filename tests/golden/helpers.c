@@ -225,6 +225,17 @@ static inline __attribute__((always_inline)) f32x8 load_if_f32x8(const float *p,
 }
 #endif
 
+#ifndef HELPER_mask_i32x4
+#define HELPER_mask_i32x4
+static inline __attribute__((always_inline)) i32x4 mask_i32x4(int set)
+{
+	static const int of[] = {0, -1};
+	const int x = of[set];
+	const i32x4 r = {x, x, x, x};
+	return r;
+}
+#endif
+
 #ifndef HELPER_max_f32
 #define HELPER_max_f32
 static inline float max_f32(float a, float b)
@@ -440,6 +451,21 @@ static inline __attribute__((always_inline)) u64x4 splat_u64x4(unsigned long x)
 }
 #endif
 
+#ifndef HELPER_sqrt_f32x4
+#define HELPER_sqrt_f32x4
+static inline __attribute__((always_inline)) f32x4 sqrt_f32x4(f32x4 x)
+{
+#ifdef __SSE2__
+	return __builtin_ia32_sqrtps(x);
+#else
+	f32x4 r;
+	for (int i = 0; i < 4; i++)
+		r[i] = __builtin_sqrtf(x[i]);
+	return r;
+#endif
+}
+#endif
+
 #ifndef HELPER_sqrt_f32x8
 #define HELPER_sqrt_f32x8
 static inline __attribute__((always_inline)) f32x8 sqrt_f32x8(f32x8 x)
@@ -545,66 +571,6 @@ static inline __attribute__((always_inline)) void stream_f32x8(void *p, f32x8 v)
 }
 #endif
 
-#ifndef HELPER_swap1_f32x8
-#define HELPER_swap1_f32x8
-static inline __attribute__((always_inline)) void swap1_f32x8(f32x8 *a, f32x8 *b)
-{
-	const f32x8 x = *a, y = *b;
-	*a = __builtin_shufflevector(x, y, 0, 8, 2, 10, 4, 12, 6, 14);
-	*b = __builtin_shufflevector(x, y, 1, 9, 3, 11, 5, 13, 7, 15);
-}
-#endif
-
-#ifndef HELPER_swap1_i32x2
-#define HELPER_swap1_i32x2
-static inline __attribute__((always_inline)) void swap1_i32x2(i32x2 *a, i32x2 *b)
-{
-	const i32x2 x = *a, y = *b;
-	*a = __builtin_shufflevector(x, y, 0, 2);
-	*b = __builtin_shufflevector(x, y, 1, 3);
-}
-#endif
-
-#ifndef HELPER_swap1_i32x4
-#define HELPER_swap1_i32x4
-static inline __attribute__((always_inline)) void swap1_i32x4(i32x4 *a, i32x4 *b)
-{
-	const i32x4 x = *a, y = *b;
-	*a = __builtin_shufflevector(x, y, 0, 4, 2, 6);
-	*b = __builtin_shufflevector(x, y, 1, 5, 3, 7);
-}
-#endif
-
-#ifndef HELPER_swap2_f32x8
-#define HELPER_swap2_f32x8
-static inline __attribute__((always_inline)) void swap2_f32x8(f32x8 *a, f32x8 *b)
-{
-	const f32x8 x = *a, y = *b;
-	*a = __builtin_shufflevector(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
-	*b = __builtin_shufflevector(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
-}
-#endif
-
-#ifndef HELPER_swap2_i32x4
-#define HELPER_swap2_i32x4
-static inline __attribute__((always_inline)) void swap2_i32x4(i32x4 *a, i32x4 *b)
-{
-	const i32x4 x = *a, y = *b;
-	*a = __builtin_shufflevector(x, y, 0, 1, 4, 5);
-	*b = __builtin_shufflevector(x, y, 2, 3, 6, 7);
-}
-#endif
-
-#ifndef HELPER_swap4_f32x8
-#define HELPER_swap4_f32x8
-static inline __attribute__((always_inline)) void swap4_f32x8(f32x8 *a, f32x8 *b)
-{
-	const f32x8 x = *a, y = *b;
-	*a = __builtin_shufflevector(x, y, 0, 1, 2, 3, 8, 9, 10, 11);
-	*b = __builtin_shufflevector(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
-}
-#endif
-
 #ifndef HELPER_threefry_u64x4
 #define HELPER_threefry_u64x4
 static inline __attribute__((always_inline)) u64x4 threefry_u64x4(u64x4 a, u64x4 b)
@@ -664,44 +630,6 @@ static inline __attribute__((always_inline)) u64x4 threefry_u64x4(u64x4 a, u64x4
 	x += k2;
 	y += k0 + 5;
 	return (__builtin_convertvector(y, u64x4) << 32) | __builtin_convertvector(x, u64x4);
-}
-#endif
-
-#ifndef HELPER_transpose_f32x8
-#define HELPER_transpose_f32x8
-static inline __attribute__((always_inline)) void transpose_f32x8(f32x8 *r)
-{
-	swap4_f32x8(&r[0], &r[4]);
-	swap4_f32x8(&r[1], &r[5]);
-	swap4_f32x8(&r[2], &r[6]);
-	swap4_f32x8(&r[3], &r[7]);
-	swap2_f32x8(&r[0], &r[2]);
-	swap2_f32x8(&r[1], &r[3]);
-	swap2_f32x8(&r[4], &r[6]);
-	swap2_f32x8(&r[5], &r[7]);
-	swap1_f32x8(&r[0], &r[1]);
-	swap1_f32x8(&r[2], &r[3]);
-	swap1_f32x8(&r[4], &r[5]);
-	swap1_f32x8(&r[6], &r[7]);
-}
-#endif
-
-#ifndef HELPER_transpose_i32x2
-#define HELPER_transpose_i32x2
-static inline __attribute__((always_inline)) void transpose_i32x2(i32x2 *r)
-{
-	swap1_i32x2(&r[0], &r[1]);
-}
-#endif
-
-#ifndef HELPER_transpose_i32x4
-#define HELPER_transpose_i32x4
-static inline __attribute__((always_inline)) void transpose_i32x4(i32x4 *r)
-{
-	swap2_i32x4(&r[0], &r[2]);
-	swap2_i32x4(&r[1], &r[3]);
-	swap1_i32x4(&r[0], &r[1]);
-	swap1_i32x4(&r[2], &r[3]);
 }
 #endif
 

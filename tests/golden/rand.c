@@ -21,7 +21,7 @@ void E_6(long *__restrict n, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = min_i64(gidx0 * 4, 2);
-		store_i64x4(&n[v0], (i64x4)(((threefry_u64x4((u64x4)(lane_i64x4() + splat_i64x4(v0)), splat_u64x4(7)) & splat_u64x4(4294967295uL)) * splat_u64x4(100)) >> 32));
+		store_i64x4(&n[v0], (i64x4)(((threefry_u64x4((u64x4)(splat_i64x4(v0) + lane_i64x4()), splat_u64x4(7)) & splat_u64x4(4294967295uL)) * splat_u64x4(100)) >> 32));
 	}
 }
 

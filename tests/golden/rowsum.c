@@ -14,11 +14,11 @@ void r_5_40(float *__restrict y, const float *__restrict x, const long from, con
 		acc0_5 = splat_f32x8(0.0f);
 		acc0_6 = splat_f32x8(0.0f);
 		acc0_7 = splat_f32x8(0.0f);
-		float acc1_0, acc1_1, acc1_2, acc1_3;
-		acc1_0 = 0.0f;
-		acc1_1 = 0.0f;
-		acc1_2 = 0.0f;
-		acc1_3 = 0.0f;
+		f32x8 acc1_0, acc1_1, acc1_2, acc1_3;
+		acc1_0 = splat_f32x8(0.0f);
+		acc1_1 = splat_f32x8(0.0f);
+		acc1_2 = splat_f32x8(0.0f);
+		acc1_3 = splat_f32x8(0.0f);
 		for (long r3 = 0; r3 < 2; r3++) {
 			acc0_0 = acc0_0 + load_f32x8(&x[v0 * 40 + r3 * 16]);
 			acc0_1 = acc0_1 + load_f32x8(&x[v0 * 40 + r3 * 16 + 8]);
@@ -29,17 +29,19 @@ void r_5_40(float *__restrict y, const float *__restrict x, const long from, con
 			acc0_6 = acc0_6 + load_f32x8(&x[v0 * 40 + r3 * 16 + 120]);
 			acc0_7 = acc0_7 + load_f32x8(&x[v0 * 40 + r3 * 16 + 128]);
 		}
-		for (long r3 = 0; r3 < 8; r3++) {
-			acc1_0 += x[v0 * 40 + r3 + 32];
-			acc1_1 += x[v0 * 40 + r3 + 72];
-			acc1_2 += x[v0 * 40 + r3 + 112];
-			acc1_3 += x[v0 * 40 + r3 + 152];
-		}
+		acc1_0 = acc1_0 + load_f32x8(&x[v0 * 40 + 32]);
+		acc1_1 = acc1_1 + load_f32x8(&x[v0 * 40 + 72]);
+		acc1_2 = acc1_2 + load_f32x8(&x[v0 * 40 + 112]);
+		acc1_3 = acc1_3 + load_f32x8(&x[v0 * 40 + 152]);
 		f32x8 acc2_0, acc2_1, acc2_2, acc2_3;
 		acc2_0 = acc0_0 + acc0_1;
 		acc2_1 = acc0_2 + acc0_3;
 		acc2_2 = acc0_4 + acc0_5;
 		acc2_3 = acc0_6 + acc0_7;
+		acc2_0 = acc2_0 + acc1_0;
+		acc2_1 = acc2_1 + acc1_1;
+		acc2_2 = acc2_2 + acc1_2;
+		acc2_3 = acc2_3 + acc1_3;
 		f32x4 acc3_0, acc3_1, acc3_2, acc3_3;
 		acc3_0 = __builtin_shufflevector(acc2_0, acc2_0, 0, 1, 2, 3) + __builtin_shufflevector(acc2_0, acc2_0, 4, 5, 6, 7);
 		acc3_1 = __builtin_shufflevector(acc2_1, acc2_1, 0, 1, 2, 3) + __builtin_shufflevector(acc2_1, acc2_1, 4, 5, 6, 7);
@@ -55,10 +57,6 @@ void r_5_40(float *__restrict y, const float *__restrict x, const long from, con
 		acc5_1 = acc4_1[0] + acc4_1[1];
 		acc5_2 = acc4_2[0] + acc4_2[1];
 		acc5_3 = acc4_3[0] + acc4_3[1];
-		acc5_0 += acc1_0;
-		acc5_1 += acc1_1;
-		acc5_2 += acc1_2;
-		acc5_3 += acc1_3;
 		y[v0] = acc5_0;
 		y[v0 + 1] = acc5_1;
 		y[v0 + 2] = acc5_2;

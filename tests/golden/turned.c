@@ -1,4 +1,4 @@
-// helpers: min_i64 vectors f32x8 load_f32x8 swap4_f32x8 swap2_f32x8 swap1_f32x8 transpose_f32x8 store_f32x8
+// helpers: min_i64 vectors f32x8 load_f32x8 store_f32x8
 /* y */
 /* turned.t:2 */
 void E_10_9(float *__restrict y, const float *__restrict x, const long from, const long to)
@@ -16,16 +16,46 @@ void E_10_9(float *__restrict y, const float *__restrict x, const long from, con
 			acc0_5 = load_f32x8(&x[v0 * 10 + v1 + 50]);
 			acc0_6 = load_f32x8(&x[v0 * 10 + v1 + 60]);
 			acc0_7 = load_f32x8(&x[v0 * 10 + v1 + 70]);
-			f32x8 t0[8] = {acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7};
-			transpose_f32x8(t0);
-			store_f32x8(&y[v1 * 9 + v0], t0[0]);
-			store_f32x8(&y[v1 * 9 + v0 + 9], t0[1]);
-			store_f32x8(&y[v1 * 9 + v0 + 18], t0[2]);
-			store_f32x8(&y[v1 * 9 + v0 + 27], t0[3]);
-			store_f32x8(&y[v1 * 9 + v0 + 36], t0[4]);
-			store_f32x8(&y[v1 * 9 + v0 + 45], t0[5]);
-			store_f32x8(&y[v1 * 9 + v0 + 54], t0[6]);
-			store_f32x8(&y[v1 * 9 + v0 + 63], t0[7]);
+			const f32x8 v2 = acc0_0;
+			const f32x8 v3 = acc0_1;
+			const f32x8 v4 = acc0_2;
+			const f32x8 v5 = acc0_3;
+			const f32x8 v6 = acc0_4;
+			const f32x8 v7 = acc0_5;
+			const f32x8 v8 = acc0_6;
+			const f32x8 v9 = acc0_7;
+			const f32x8 v10 = __builtin_shufflevector(v2, v6, 0, 1, 2, 3, 8, 9, 10, 11);
+			const f32x8 v11 = __builtin_shufflevector(v2, v6, 4, 5, 6, 7, 12, 13, 14, 15);
+			const f32x8 v12 = __builtin_shufflevector(v3, v7, 0, 1, 2, 3, 8, 9, 10, 11);
+			const f32x8 v13 = __builtin_shufflevector(v3, v7, 4, 5, 6, 7, 12, 13, 14, 15);
+			const f32x8 v14 = __builtin_shufflevector(v4, v8, 0, 1, 2, 3, 8, 9, 10, 11);
+			const f32x8 v15 = __builtin_shufflevector(v4, v8, 4, 5, 6, 7, 12, 13, 14, 15);
+			const f32x8 v16 = __builtin_shufflevector(v5, v9, 0, 1, 2, 3, 8, 9, 10, 11);
+			const f32x8 v17 = __builtin_shufflevector(v5, v9, 4, 5, 6, 7, 12, 13, 14, 15);
+			const f32x8 v18 = __builtin_shufflevector(v10, v14, 0, 1, 8, 9, 4, 5, 12, 13);
+			const f32x8 v19 = __builtin_shufflevector(v10, v14, 2, 3, 10, 11, 6, 7, 14, 15);
+			const f32x8 v20 = __builtin_shufflevector(v12, v16, 0, 1, 8, 9, 4, 5, 12, 13);
+			const f32x8 v21 = __builtin_shufflevector(v12, v16, 2, 3, 10, 11, 6, 7, 14, 15);
+			const f32x8 v22 = __builtin_shufflevector(v11, v15, 0, 1, 8, 9, 4, 5, 12, 13);
+			const f32x8 v23 = __builtin_shufflevector(v11, v15, 2, 3, 10, 11, 6, 7, 14, 15);
+			const f32x8 v24 = __builtin_shufflevector(v13, v17, 0, 1, 8, 9, 4, 5, 12, 13);
+			const f32x8 v25 = __builtin_shufflevector(v13, v17, 2, 3, 10, 11, 6, 7, 14, 15);
+			const f32x8 v26 = __builtin_shufflevector(v18, v20, 0, 8, 2, 10, 4, 12, 6, 14);
+			const f32x8 v27 = __builtin_shufflevector(v18, v20, 1, 9, 3, 11, 5, 13, 7, 15);
+			const f32x8 v28 = __builtin_shufflevector(v19, v21, 0, 8, 2, 10, 4, 12, 6, 14);
+			const f32x8 v29 = __builtin_shufflevector(v19, v21, 1, 9, 3, 11, 5, 13, 7, 15);
+			const f32x8 v30 = __builtin_shufflevector(v22, v24, 0, 8, 2, 10, 4, 12, 6, 14);
+			const f32x8 v31 = __builtin_shufflevector(v22, v24, 1, 9, 3, 11, 5, 13, 7, 15);
+			const f32x8 v32 = __builtin_shufflevector(v23, v25, 0, 8, 2, 10, 4, 12, 6, 14);
+			const f32x8 v33 = __builtin_shufflevector(v23, v25, 1, 9, 3, 11, 5, 13, 7, 15);
+			store_f32x8(&y[v1 * 9 + v0], v26);
+			store_f32x8(&y[v1 * 9 + v0 + 9], v27);
+			store_f32x8(&y[v1 * 9 + v0 + 18], v28);
+			store_f32x8(&y[v1 * 9 + v0 + 27], v29);
+			store_f32x8(&y[v1 * 9 + v0 + 36], v30);
+			store_f32x8(&y[v1 * 9 + v0 + 45], v31);
+			store_f32x8(&y[v1 * 9 + v0 + 54], v32);
+			store_f32x8(&y[v1 * 9 + v0 + 63], v33);
 		}
 	}
 }
