@@ -174,6 +174,8 @@ void buf_printf(Buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3
 void buf_vprintf(Buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 const char *buf_str(Buf *b);
 void buf_free(Buf *b);
+/* Its text, in the arena; frees it. */
+const char *buf_keep(Buf *b);
 
 /* Products and sums of sizes; return false on overflow beyond int64. */
 static inline bool mul_ok(int64_t a, int64_t b, int64_t *r)

@@ -191,6 +191,13 @@ void buf_free(Buf *b)
 	*b = (Buf){0};
 }
 
+const char *buf_keep(Buf *b)
+{
+	const char *s = arena_strdup(buf_str(b));
+	buf_free(b);
+	return s;
+}
+
 /* ---- map: linear probing, a NULL value marks a free slot */
 
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)

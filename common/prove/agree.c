@@ -73,7 +73,16 @@ static Code leaf_of(const UOp *u)
 	return is ? leaf.at[u->id].code : NOTHING;
 }
 
-static Code evaluate(Run *r, UOp *u);
+static Code evaluate_new(Run *r, UOp *u);
+
+static inline Code evaluate(Run *r, UOp *u)
+{
+	int64_t v;
+	if (ix_is_const(u, &v))
+		return number(v);
+	bool known = u->id < now.cap && now.at[u->id].round == now.round;
+	return known ? now.at[u->id].code : evaluate_new(r, u);
+}
 
 static uint64_t cell_key(const UOp *memory, Code place)
 {
@@ -156,15 +165,10 @@ static Code computed(Run *r, UOp *u)
 	return a && b && u->dtype == DT_I64 && linear(u->op, a, b, &a) ? a : hashed(r, u);
 }
 
-static Code evaluate(Run *r, UOp *u)
+static Code evaluate_new(Run *r, UOp *u)
 {
-	int64_t v;
-	if (ix_is_const(u, &v))
-		return number(v);
 	if (u->id >= now.cap)
 		table_fit(&now);
-	if (now.at[u->id].round == now.round)
-		return now.at[u->id].code;
 	r->failed |= ++r->depth > MOST_DEPTH;
 	Code c = r->failed ? NOTHING : computed(r, u);
 	r->depth--;

@@ -25,7 +25,6 @@ const char *llvm_suffix(DType d)
 static const char *repeated(const char *type, const char *number, int lanes)
 {
 	Buf b = {0};
-	const char *s;
 
 	if (lanes == 1)
 		return number;
@@ -34,9 +33,7 @@ static const char *repeated(const char *type, const char *number, int lanes)
 	for (int i = 0; i < lanes; i++)
 		buf_printf(&b, "%s%s %s", i ? ", " : "<", type, number);
 	buf_printf(&b, ">");
-	s = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	return s;
+	return buf_keep(&b);
 }
 
 const char *llvm_each(const Printer *p, DType d, const char *number)
@@ -78,62 +75,54 @@ void llvm_widen(Buf *out, const char *text, int lanes)
 
 /* ---- values */
 
+/* x in each lane of d */
+static const char *splat(Printer *p, DType d, const char *x)
+{
+	const char *t = llvm_type(p, d);
+
+	x = llvm_put_lane(p, d, "undef", x, 0);
+	return llvm_emit(p, "shufflevector %s %s, %s undef, <%d x i32> zeroinitializer", t, x, t,
+		dtype_lanes(d));
+}
+
 const char *llvm_broadcast(Printer *p, UOp *u)
 {
-	const char *t = llvm_type(p, u->dtype), *x;
-	int lanes = dtype_lanes(u->dtype);
-
-	if (is_const(u->src[0]))
-		return llvm_each(p, u->dtype, llvm_operand(p, u->src[0]));
-	x = llvm_emit(p, "insertelement %s undef, %s %s, i32 0", t,
-		llvm_type(p, u->src[0]->dtype), llvm_operand(p, u->src[0]));
-	return llvm_emit(p, "shufflevector %s %s, %s undef, <%d x i32> zeroinitializer", t, x, t,
-		lanes);
+	const char *x = llvm_operand(p, u->src[0]);
+	return is_const(u->src[0]) ? llvm_each(p, u->dtype, x) : splat(p, u->dtype, x);
 }
 
 /* base + 0, base + step, … */
 const char *llvm_ramp(Printer *p, UOp *u)
 {
 	DType e = dtype_element(u->dtype);
-	const char *t = llvm_type(p, u->dtype), *base = llvm_operand(p, u->src[0]), *s, *x;
+	const char *base = splat(p, u->dtype, llvm_operand(p, u->src[0]));
 	Buf b = {0};
 
 	for (int i = 0; i < dtype_lanes(u->dtype); i++)
 		buf_printf(&b, "%s%s %lld", i ? ", " : "<", llvm_type(p, e),
 			(long long)i * (long long)u->arg->i);
 	buf_printf(&b, ">");
-	s = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	x = llvm_emit(p, "insertelement %s undef, %s %s, i32 0", t, llvm_type(p, e), base);
-	x = llvm_emit(p, "shufflevector %s %s, %s undef, <%d x i32> zeroinitializer", t, x, t,
-		dtype_lanes(u->dtype));
-	return llvm_emit(p, "add %s %s, %s", t, x, s);
+	return llvm_emit(p, "add %s %s, %s", llvm_type(p, u->dtype), base, buf_keep(&b));
 }
 
 const char *llvm_shuffle(Printer *p, UOp *u)
 {
 	const char *t = llvm_type(p, u->src[0]->dtype), *a = llvm_operand(p, u->src[0]);
-	const char *b = u->nsrc > 1 ? llvm_operand(p, u->src[1]) : "undef", *s;
-	int lanes = dtype_lanes(u->src[0]->dtype);
+	const char *b = u->nsrc > 1 ? llvm_operand(p, u->src[1]) : "undef", *x = "undef";
+	int lanes = dtype_lanes(u->src[0]->dtype), k = (int)u->arg->a[0]->i;
 	Buf m = {0};
 
 	if (dtype_lanes(u->dtype) == 1)
-		return lanes == 1 ? (u->arg->a[0]->i ? b : a) :
-			llvm_emit(p, "extractelement %s %s, i32 %d", t,
-				u->arg->a[0]->i < lanes ? a : b, (int)u->arg->a[0]->i % lanes);
-	for (uint32_t i = 0; i < u->arg->n; i++)
-		buf_printf(&m, "%si32 %d", i ? ", " : "", (int)u->arg->a[i]->i);
-	s = arena_strdup(buf_str(&m));
-	buf_free(&m);
+		return llvm_lane(p, u->src[0]->dtype, k < lanes ? a : b, k % lanes);
 	if (lanes == 1) {       /* two scalars side by side, or one again and again */
-		const char *to = llvm_type(p, u->dtype), *x = "undef";
 		for (uint32_t i = 0; i < u->arg->n; i++)
-			x = llvm_emit(p, "insertelement %s %s, %s %s, i32 %d", to, x, t,
-				u->arg->a[i]->i ? b : a, (int)i);
+			x = llvm_put_lane(p, u->dtype, x, u->arg->a[i]->i ? b : a, (int)i);
 		return x;
 	}
+	for (uint32_t i = 0; i < u->arg->n; i++)
+		buf_printf(&m, "%si32 %d", i ? ", " : "", (int)u->arg->a[i]->i);
 	return llvm_emit(p, "shufflevector %s %s, %s %s, <%d x i32> <%s>", t, a, t, b,
-		(int)u->arg->n, s);
+		(int)u->arg->n, buf_keep(&m));
 }
 
 const char *llvm_lane(Printer *p, DType d, const char *x, int k)
@@ -156,19 +145,6 @@ static bool contiguous(const UOp *index)
 	return index->src[1]->op == OP_RAMP && index->src[1]->arg->i == 1;
 }
 
-/* inside: it is a place that there is */
-static const char *element_address(Printer *p, UOp *index, const char *place, bool inside)
-{
-	const char *name = map_get(&p->names, PKEY(index->src[0]));
-	const char *t = llvm_stored(p, dtype_element(index->dtype));
-
-	if (!name || index->nsrc != 2)
-		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
-			index->id);
-	return llvm_emit(p, "getelementptr%s %s, %s* %s, i64 %s", inside ? " inbounds" : "", t, t,
-		name, place);
-}
-
 static const char *lane_address(Printer *p, UOp *index, int k)
 {
 	UOp *e = index->src[1];
@@ -179,13 +155,13 @@ static const char *lane_address(Printer *p, UOp *index, int k)
 	else
 		place = llvm_emit(p, "add i64 %s, %lld", llvm_operand(p, e->src[0]),
 			(long long)k * (long long)e->arg->i);
-	return element_address(p, index, place, true);
+	return llvm_address(p, index, place, true);
 }
 
 /* the address of successive elements, as that of a vector */
 static const char *vector_address(Printer *p, UOp *index, bool inside)
 {
-	const char *at = element_address(
+	const char *at = llvm_address(
 		p, index, llvm_operand(p, index->src[1]->src[0]), inside);
 	return llvm_emit(p, "bitcast %s* %s to %s*", llvm_stored(p, dtype_element(index->dtype)),
 		at, llvm_stored(p, index->dtype));

@@ -24,8 +24,9 @@ const char *llvm_stored(const Printer *p, DType d);
 const char *llvm_value(Printer *p, UOp *u);
 /* the operand that is u, with all that it needs */
 const char *llvm_operand(Printer *p, UOp *u);
-/* the address of the element that an INDEX means */
-const char *llvm_address(Printer *p, UOp *index);
+/* the address of an element of what an INDEX is of: at that place, NULL: at its own; inside: there
+ * is such an element */
+const char *llvm_address(Printer *p, UOp *index, const char *place, bool inside);
 /* a * b + c, rounded once where the processor does that fast */
 const char *llvm_mulacc(Printer *p, DType t, const char *a, const char *b, const char *c);
 

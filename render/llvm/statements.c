@@ -88,7 +88,7 @@ static void print_store(Printer *p, UOp *u)
 	if (dtype_lanes(d) > 1)
 		llvm_store_lanes(p, index, value, each);
 	else
-		print_line(p, "store %s %s, %s* %s", t, value, t, llvm_address(p, index));
+		print_line(p, "store %s %s, %s* %s", t, value, t, llvm_address(p, index, NULL, true));
 	if (p->gate)
 		llvm_label(p, "done", n);
 	p->gate = NULL;
@@ -146,17 +146,13 @@ static void print_if(Printer *p, UOp *u)
 static void print_prefetch(Printer *p, UOp *u)
 {
 	UOp *index = u->src[0];
-	const char *t = llvm_stored(p, index->dtype), *at;
-	const char *name = map_get(&p->names, PKEY(index->src[0]));
-	const char *fn = llvm_declare(
+	const char *at, *fn = llvm_declare(
 		&p->helpers, "prefetch.p0i8", "void", "i8*, i32, i32, i32");
 
-	if (!name || index->nsrc != 2 || dtype_lanes(index->dtype) > 1)
-		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
-			index->id);
-	at = llvm_emit(p, "getelementptr %s, %s* %s, i64 %s", t, t, name,
-		value_of(p, index->src[1]));
-	at = llvm_emit(p, "bitcast %s* %s to i8*", t, at);
+	if (dtype_lanes(index->dtype) > 1)
+		die(MALFORMED, "node %u PREFETCH: of lanes", u->id);
+	at = llvm_address(p, index, NULL, false);
+	at = llvm_emit(p, "bitcast %s* %s to i8*", llvm_stored(p, index->dtype), at);
 	print_line(p, "call void %s(i8* %s, i32 %d, i32 3, i32 1)", fn, at,
 		val_is_str(u->arg, "store"));
 }

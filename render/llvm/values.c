@@ -329,15 +329,16 @@ static const char *bitcast_text(Printer *p, UOp *u)
 
 /* ---- places */
 
-const char *llvm_address(Printer *p, UOp *index)
+const char *llvm_address(Printer *p, UOp *index, const char *place, bool inside)
 {
-	const char *name = map_get(&p->names, PKEY(index->src[0])), *t;
+	const char *name = map_get(&p->names, PKEY(index->src[0]));
+	const char *t = llvm_stored(p, dtype_element(index->dtype));
 	if (!name || index->nsrc != 2)
 		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
 			index->id);
-	t = llvm_stored(p, index->dtype);
-	return llvm_emit(p, "getelementptr inbounds %s, %s* %s, i64 %s", t, t, name,
-		expr_text(p, index->src[1]).s);
+	place = place ? place : expr_text(p, index->src[1]).s;
+	return llvm_emit(p, "getelementptr%s %s, %s* %s, i64 %s", inside ? " inbounds" : "", t, t,
+		name, place);
 }
 
 /* an element, or what is in memory in the lanes of a place */
@@ -346,7 +347,7 @@ static const char *load_from(Printer *p, UOp *index, const char *each)
 	const char *t = llvm_stored(p, index->dtype);
 	if (dtype_lanes(index->dtype) > 1)
 		return llvm_load_lanes(p, index, each);
-	return llvm_emit(p, "load %s, %s* %s", t, t, llvm_address(p, index));
+	return llvm_emit(p, "load %s, %s* %s", t, t, llvm_address(p, index, NULL, true));
 }
 
 /* "0", "0.0" or "zeroinitializer" */

@@ -429,9 +429,7 @@ static const char *shuffled(Printer *p, UOp *u, int bytes)
 	for (uint32_t i = 0; i < u->arg->n; i++)
 		buf_printf(&b, ", %d", (int)u->arg->a[i]->i);
 	buf_printf(&b, ")");
-	const char *s = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	return s;
+	return buf_keep(&b);
 }
 
 Text vector_lane(Printer *p, UOp *u)

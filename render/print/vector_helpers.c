@@ -50,9 +50,7 @@ const char *number_list(int n, int first, int below)
 	Buf b = {0};
 	for (int i = 0; i < n; i++)
 		buf_printf(&b, "%s%d", i ? ", " : "", (first + i) % below);
-	const char *r = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	return r;
+	return buf_keep(&b);
 }
 
 const char *text_list(int n, const char *s)
@@ -60,9 +58,7 @@ const char *text_list(int n, const char *s)
 	Buf b = {0};
 	for (int i = 0; i < n; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "", s);
-	const char *r = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	return r;
+	return buf_keep(&b);
 }
 
 /* the type that an x86 builtin takes: a float or an integer vector */

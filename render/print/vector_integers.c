@@ -128,9 +128,7 @@ static const char *dot_plain(int bits, bool unsigned_x)
 			32 - bits);
 	}
 	buf_printf(&b, ";\n");
-	const char *r = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	return r;
+	return buf_keep(&b);
 }
 
 const char *dot_fn(Printer *p, Op op)

@@ -135,9 +135,7 @@ static const char *places(int n, int first, int count)
 	Buf b = {0};
 	for (int i = 0; i < n; i++)
 		buf_printf(&b, ", %d", i >= first && i < first + count ? n + i - first : i);
-	char *s = arena_strdup(buf_str(&b));
-	buf_free(&b);
-	return s;
+	return buf_keep(&b);
 }
 
 /* stores n lanes into a wider variable from place `part` on; the other lanes stay */
