@@ -231,13 +231,16 @@ const Val *plan_primitives(Plan *p, const Facts *f)
 	p->nlisted = p->norder;
 	const Val *list = val_get(f->kernel->arg, "plan");
 	list = list ? list : val_get(f->kernel->arg, "actions");
+	size_t n = list && list->kind == VAL_ARRAY ? list->n : 0;
+	const Action **row = arena_alloc((n + 1) * sizeof *row);
+	for (size_t i = 0; i < n; i++)
+		row[i] = action_find(f->kernel, list->a[i]);
 	for (int round = 0; round < ROUNDS; round++)
-		for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++) {
-			const Action *row = action_find(f->kernel, list->a[i]);
-			if (round_of(row, list->a[i]) != round)
+		for (size_t i = 0; i < n; i++) {
+			if (round_of(row[i], list->a[i]) != round)
 				continue;
-			if (row->word)
-				row->word(&w, list->a[i]);
+			if (row[i]->word)
+				row[i]->word(&w, list->a[i]);
 			else
 				read_primitive(&w, list->a[i]);
 		}
