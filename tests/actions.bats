@@ -23,6 +23,7 @@ drawn() {
 @test "actions: loops that are threads and vectors" { drawn 6 12 clang kind; }
 @test "actions: tile and chunk" { drawn 3 12 clang tile chunk; }
 @test "actions: ranges split, reductions outside of the loops of their accumulators" { drawn 6 12 clang split; }
+@test "actions: ranges in blocks, what is left peeled" { drawn 6 12 clang peel; }
 @test "actions: partial accumulators and jam" { drawn 3 12 clang partial jam; }
 @test "actions: products of narrow integers as one op" { drawn 6 12 clang swap; }
 @test "actions: parts of reductions" { drawn 6 12 clang rfactor; }
@@ -44,8 +45,22 @@ drawn() {
 	drawn 2 10 llvm tile transpose jam partial stage chunk
 }
 
+# worded COUNT TARGET SEED…: random lists, as they are and in the primitives that --explain prints
+worded() {
+	local seed
+	for seed in "${@:3}"; do
+		python3 "$TESTS/words.py" "$seed" "$1" "$2" > told || { cat told; return 1; }
+		[ "$(sed -nE '$s/.* ([0-9]+) with words.*/\1/p' told)" -gt 5 ]
+	done
+}
+
+@test "actions: words and the primitives that they stand for make the same loops" {
+	worded 5 clang 1 2
+	worded 5 opencl 1
+}
+
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
-@test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split swap; }
+@test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split peel swap; }
 @test "actions: ranges that are groups, items and tiles of a GPU" { drawn 2 "$(sanitized && echo 3 || echo 8)" opencl kind; }
 
 @test "actions: lists that do not fit their kernel are refused" {
@@ -57,6 +72,11 @@ drawn() {
 		'tile 2 2 1; chunk 2 2' 'tile 1 1 16; chunk 1 4' 'grid 3' 'tile 0 64 1; grid 1' 'partial 3' 'partial 2048' 'jam 65' \
 		'tile 0 1 64; tile 1 64 1; partial 1024' 'transpose LOAD.5' 'transpose LOAD.1 1' 'stage' 'stage RREDUCE.0' 'stage 0 1' 'stage LOAD.1 0' 'stage LOAD.1 2; stage LOAD.1 1' \
 		'prefetch_loads' 'prefetch_loads 2' 'tile 0 2 1; prefetch_loads 0' 'bind 64 0 1' 'group 64 0' 'faster' 'stage LOAD.1000 1' 'stage LOAD 1' 'stage LOAD. 1' 'pad LOAD.0 1' 'grid -1' 'jam' \
+		'split 0 2 peel; kind 0.0 thread' 'split 1 16 peel; kind 1.1 thread' 'split 1 16 peel; split 1.1 4' 'split 1 64 peel' 'split 1 16 peel; order 0 1.1 1.0' 'split 2 16 peel; order 2.0 0 2.1 1' \
+		'split 1 16 peel; kind 1 unroll' 'split 1 16 peel; stage LOAD.1 1.1' 'split 2 16 peel; rfactor 2 4' 'split 2 16 peel; rfactor 2.1' 'split 0 2 peel; split 1 2 peel; grid 3' \
+		'split 0 64 overlap; kind 0.1 jam' 'split 0 2 overlap; kind 0.1 jam; kind 0.1 vector' 'split 1 32 overlap; split 1.1 12; kind 1.1.0 jam; kind 1.1.1 vector' \
+		'split 1 32 overlap; split 1.1 16; kind 1.1.0 jam' 'split 0 2 peel; kind 0.1 jam; split 0.0 2 overlap' 'kind 0 jam' 'kind 2 jam 0' 'kind 0 jam 4' 'kind 2 jam 4 near' 'kind 2 jam 4; kind 2 jam 2' \
+		'split 0 2 overlap; kind 0.1 jam; split 0.0 2; kind 0.0.0 thread' 'split 0 2 overlap; kind 0.1 thread' 'rfactor 0 4' 'rfactor 2 3' 'kind 0.1 jam' 'order 0.0 1' 'stage LOAD.0 register' \
 		'kind 1 thread' 'kind 0 thread; kind 0 thread' 'kind 2 thread' 'kind 0 vector' 'kind 1 vector' 'split 1 4; kind 1.1 vector; tile 1.1 1 4' 'kind 0 faster'; do
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done
@@ -80,6 +100,22 @@ drawn() {
 	fails 4 tool lower -t clang --opt '*: tile 0 1 1; tile 1 1 8; transpose LOAD.0 1; partial 2' s.mp
 	fails 4 tool lower -t clang --opt '*: tile 0 2 1; tile 1 1 4; transpose LOAD.1 1; prefetch_stores' m.mp
 	ok tool lower -t clang --opt '*: tile 0 2 1; tile 1 1 4; transpose LOAD.1 1; jam 2' m.mp
+}
+
+@test "actions: what is peeled is added in the order of plain loops, and proved" {
+	local list
+	printf 'input x f32[n, 19] where n in 1..40\ninput w f32[19, 33]\noutput y = x @ w\n' > m.t
+	tool trace m.t | tool fuse > m.mp
+	for n in 1 7 40; do tool lower -t clang --skip actions m.mp | tool run n=$n x=rand w=rand -o plain$n.npz; done
+	for list in 'split 2 8 peel' 'split 2 8 peel; order 2.0 0 1 2.1' 'split 0 4 peel; split 1 10 peel; order 0.0 1.0 0.1 1.1' \
+		'split 1 8 peel; split 2 4 peel; kind 2.1 unroll; order 1.0 2.0 0 1.1 2.1; kind 1.1 unroll' 'split 2 5 peel; order 0 2.0 1 2.1; kind 0 thread'; do
+		tool lower -t clang --opt "r_*: $list" m.mp > l.mp
+		ok tool prove m.mp l.mp || { echo "$list: $output"; return 1; }
+		for n in 1 7 40; do
+			tool run n=$n x=rand w=rand l.mp -o l.npz
+			ok tool diff --ulp 0 plain$n.npz l.npz || { echo "$list, n=$n: $output"; return 1; }
+		done
+	done
 }
 
 @test "actions: serial loops stay in order" {

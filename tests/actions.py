@@ -278,6 +278,7 @@ class List:
 
     def __init__(self, k, r, target):
         self.target, self.k, self.r, self.words, self.tiles, self.split = target, copy.deepcopy(k), r, [], {}, False
+        self.pieces_of_loops = set()
 
     def add(self, *words):
         self.words.append(words)
@@ -304,13 +305,15 @@ def order(l, folds=0.0):
     if l.k.sorts or len(axes) + len(reduced) < 2 or any(w[0] == "order" for w in l.words):
         return False
     l.r.shuffle(axes)
-    for whole in [str(w[1]) for w in l.words if "overlap" in w]:
+    for whole in [str(w[1]) for w in l.words if "overlap" in w or "peel" in w]:
         outer, inner = (l.pieces(whole, n) for n in "01")
         places = [i for i, a in enumerate(axes) if a in outer + inner]
         for i, a in zip(places, [a for a in axes if a in outer] + [a for a in axes if a in inner]):
             axes[i] = a
     at = l.r.randint(0, len(axes))
-    return l.add("order", *axes[:at], *reduced, *axes[at:])
+    inner = [a for a in reduced if a in l.pieces_of_loops and str(a).endswith(".1") and f"{str(a)[:-1]}0" in reduced]
+    reduced = [a for a in reduced if not (a in l.pieces_of_loops and str(a).endswith(".1"))]
+    return l.add("order", *axes[:at], *reduced, *axes[at:], *inner)
 
 
 def split(l):
@@ -327,6 +330,24 @@ def split(l):
         l.k.split(a, n)
     l.split = True
     order(l, 0.6 if l.target != "opencl" else 0.0)
+    return True
+
+
+def peel(l):
+    """one to three ranges in blocks, what is left apart; their loops in any order, inner ones written out"""
+    axes = [a for a in l.k.size if a not in l.k.serial]
+    if l.words or l.k.sorts or not axes:
+        return False
+    for a in l.r.sample(axes, min(len(axes), l.r.choice([1, 1, 2, 3]))):
+        n = min(near(l.r, l.r.choice([*l.k.size[a], 8])), l.k.size[a][1])
+        l.add("split", a, n, "peel")
+        l.k.split(a, n)
+        l.pieces_of_loops |= {f"{a}.0", f"{a}.1"}
+        if l.r.random() < 0.3:
+            l.add("kind", f"{a}.1", "unroll")
+    l.split = True
+    if l.r.random() < 0.7:
+        order(l, 0.5)
     return True
 
 
@@ -363,7 +384,7 @@ def near(r, size):
 def tile(l, fixed=False):
     """one to three ranges in tiles, the last in vectors or not"""
     axes = l.k.free_ranges() + [a for a in l.k.size if a not in l.k.out and l.r.random() < 0.2]
-    axes = [a for a in axes if a not in l.tiles and a not in l.overlapping()]
+    axes = [a for a in axes if a not in l.tiles and a not in l.overlapping() and a not in l.pieces_of_loops]
     if not axes or (l.k.serial and not l.k.scans) or l.k.sorts:
         return False
     for a in l.r.sample(axes, min(len(axes), l.r.choice([1, 1, 2, 2, 3]))):
@@ -447,7 +468,9 @@ def transpose_prefetched(l):
 
 
 def bind(l, word="bind"):
-    axes = l.k.free_ranges()
+    if any(w[0] in ("bind", "group") for w in l.words):
+        return False
+    axes = [a for a in l.k.free_ranges() if a not in l.pieces_of_loops]
     some = axes if l.r.random() < 0.4 else l.r.sample(axes, l.r.randint(0, len(axes)))
     return l.add(word, l.r.choice([1, 2, 4, 16, 32]), *sorted(some, key=path))
 
@@ -457,7 +480,7 @@ def group(l):
 
 
 def items(l):
-    return not any(w[0] in ("bind", "group") for w in l.words) and l.r.choice([bind, group, group])(l)
+    return l.r.choice([bind, group, group])(l)
 
 
 def ways(l):
@@ -532,7 +555,7 @@ def spoil(l):
         l.words[i] = tuple(words)
 
 
-ACTIONS = {"split": split, "swap": swap, "rfactor": rfactor, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
+ACTIONS = {"split": split, "peel": peel, "swap": swap, "rfactor": rfactor, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group, "kind": kind, "pad": kind}
 CPU = [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads]
 OTHERS = {"clang": CPU, "llvm": CPU, "opencl": [order, partial, stage, items, items]}
@@ -543,7 +566,7 @@ WANTS = {"swap": [narrow], "tile": KINDS + [serial] * 4, "grid": KINDS + [serial
 
 def draw(k, action, r, target):
     l = List(k, r, target)
-    before = [] if action in ("kind", "split", "swap", "rfactor", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
+    before = [] if action in ("kind", "split", "peel", "swap", "rfactor", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
     for f in before:
         if f.__name__ != action and r.random() < 0.6:
             f(l)

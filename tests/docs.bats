@@ -218,7 +218,7 @@ rows() { awk -v under="$2" '$0 ~ under { on = 1 } on && /^\| pass / { table = 1;
 	for word in $(sed -n 's/^OP(\([A-Z0-9_]*\),.*/\1/p' "$ROOT/common/graph/ops.def"); do
 		grep -qE "^[^\"]*[\` ]$word[\` ]" "$ROOT/common/README.md" || { echo "no op $word"; missing=1; }
 	done
-	for word in $(sed -nE 's/^(ACTION|REWRITE|SCHEDULE)\(([a-z_]+),.*/\2/p' "$ROOT/render/actions/actions.def"); do
+	for word in $(sed -nE 's/^(ACTION|REWRITE|WORD|SCHEDULE)\(([a-z_]+),.*/\2/p' "$ROOT/render/actions/actions.def"); do
 		grep -q "^| \`\[\"$word\"" "$ROOT/render/README.md" || { echo "no action $word"; missing=1; }
 	done
 	for word in $(tool render-clang --describe | sed 's/:.*//'); do

@@ -69,7 +69,7 @@ kernels() {
 
 @test "golden: every action has its text" {
 	local name names
-	names=$(sed -nE 's/^(ACTION|REWRITE)\(([a-z_]+),.*/\2/p' "$ROOT/render/actions/actions.def")
+	names=$(sed -nE 's/^(ACTION|REWRITE|WORD)\(([a-z_]+),.*/\2/p' "$ROOT/render/actions/actions.def")
 	[ "$(wc -w <<< "$names")" -gt 10 ]
 	for name in $names order_folds pack weights; do
 		[ -f "$GOLDEN/act_$name.t" ] && ls "$GOLDEN/act_$name".c* || { echo "no act_$name"; return 1; }

@@ -36,13 +36,24 @@ typedef struct {
 	/* ranges that reductions run over, outermost first; those that are not here, by number, are
 	 * outside of them */
 	int folds[MAX_RANGES], nfolds;
+	int listed[MAX_RANGES], nlisted;   /* both, as the list has them */
+	/* by place in range[]: elements of the inner piece of one that loops split, and of that
+	 * piece's; 0: not split. The last of them shorter, or overlapping the one before. */
+	int piece[MAX_RANGES], vector[MAX_RANGES];
+	uint64_t peeled, overlapped;
+	/* of a peeled one that is no tile: how many loops of order, or folds, stand around the loop
+	 * within a block (0: the one over blocks does, last); which are written out */
+	int within[MAX_RANGES];
+	uint64_t written;
 	Tile tile[MAX_RANGES];             /* by place in range[]; {0, 0}: one element at a time */
 	int lanes[MAX_RANGES], nlanes;     /* the tiled ranges, in the order of their lane loops */
 	int chunk[MAX_RANGES];             /* tiles of a range in a loop outside all others */
 	int grid;                          /* how many outermost loops form the grid's items */
 	int partial;                         /* partial accumulators; 0: one */
+	uint64_t parted;                   /* reductions' ranges of which parts have them */
 	int jam;                           /* iterations of a reduction within the lanes; 0: one */
 	bool apart;                        /* each iteration from another part of the reduction */
+	uint64_t jammed;                   /* reductions' ranges of which that is said */
 	bool nontemporal;                       /* stores go past the cache */
 	/* a transposed tile's destination is prefetched */
 	bool prefetch_stores;
@@ -58,6 +69,8 @@ typedef struct {
 } Plan;
 /* Elements of a tile; 0 when range r has none. */
 static inline int tile_size(const Plan *p, int r) { return p->tile[r].unroll * p->tile[r].vector; }
+/* The ranges that loops split into blocks, not tiles. */
+uint64_t block_ranges(const Plan *p);
 /* The tiled ranges as a set. */
 uint64_t tiled_ranges(const Plan *p);
 /* Can the last tile of range r begin before the one before it ends, so that all are whole? It can
@@ -70,10 +83,13 @@ bool tile_open(const Plan *p, const Facts *f, int r);
 
 /* A row of actions.def: what reads the action into a plan, or what rewrites the kernel. */
 typedef struct Rewriting Rewriting;
+typedef struct Reading Reading;
 typedef struct {
 	const char *name, *args, *help;
 	void (*read)(Plan *p, const Facts *f, const Val *a);
 	void (*rewrite)(Rewriting *w, const Val *a);
+	void (*word)(Reading *w, const Val *a);
+	int round;              /* of a word: those of lower rounds are written out before */
 	bool schedule;          /* it stands in the SINK, and layout carries it out */
 } Action;
 /* The row of action a; dies with MALFORMED when there is none, or its operands do not fit it. */
@@ -98,10 +114,13 @@ struct Rewriting {
 	int nnames;
 	const char *overlap[MAX_RANGES];        /* the paths whose pieces overlap */
 	int noverlaps;
+	const char *held[8 * MAX_RANGES];       /* pieces that loops make, not the graph */
+	int nheld;
+	const Val *done;                        /* the actions that were carried out */
 };
 /* A word of a list that names a range, as text. */
 const char *range_path(const Val *v);
-/* The axis number of the range that v names; dies with MALFORMED. */
+/* The axis number of the range that v names, or of which it names a piece; dies with MALFORMED. */
 int rewriting_axis(const Rewriting *w, const Val *v);
 /* The pieces of axis, which is about to be split, overlap. */
 void rewriting_overlap(Rewriting *w, int axis);
@@ -114,7 +133,7 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
  * stay, with axis numbers for names, in the kernel's arg as "plan". */
 Graph *lower_rewrites(Graph *g);
 
-/* split.c: ["split", r, n], ["split", r, n, "guard"], ["split", r, n, "overlap"] */
+/* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);
 
 /* rfactor.c: ["rfactor", r] */
@@ -159,6 +178,74 @@ bool digits_even(const Plan *p, const Facts *f, const int *range, int n);
  * Saturates. */
 int64_t plan_bytes(const Plan *p, const Facts *f);
 
+/* ---- order.c: the order of a kernel's loops */
+
+/* A loop over an output range: its elements, its tiles, or chunks of these; blocks of it, of which
+ * the last may be shorter, and the elements of one. */
+typedef struct { int r; enum { SINGLES, TILES, CHUNKS, BLOCKS, IN_BLOCK } what; } PlanLoop;
+/* They, outermost first; returns how many. */
+int plan_loops(const Plan *p, PlanLoop *level);
+/* The same of a reduction over the ranges of set: blocks of those in `blocks`, elements in a block
+ * of those in `within`. */
+int fold_loops(const Plan *p, uint64_t set, uint64_t blocks, uint64_t within, PlanLoop *level);
+
+/* The outermost reductions of a kernel, and its scans. */
+typedef struct {
+	VEC(UOp *) reduce, scan;
+	int weight[MAX_RANGES];         /* reductions that depend on the output range */
+} Folds;
+void reductions_find(const Facts *f, Folds *k);
+void choose_order(Plan *p, const Facts *f, const Folds *k);
+/* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
+void plan_order(Plan *p, const Facts *f);
+/* Where the n ranges in order[], outermost first, are output ranges and reductions': a reduction of
+ * which loops stand outside of loops on which its value depends gets a row buffer over these. False
+ * where loops of a reduction stand between them. */
+bool order_folds(Plan *p, const Facts *f, const int *order, int n);
+/* order_without removes those `count` ranges from the n in order[] and returns how many are left;
+ * order_in_front puts ranges that are not in order[] in front. */
+int order_without(int *order, int n, const int *range, int count);
+void order_in_front(Plan *p, const int *range, int count);
+
+/* ---- pieces.c: what a list says of ranges and their pieces */
+
+/* The range that a name means, or of which it means a piece. Two reductions may each have a range
+ * of the same axis number: `among` says which are meant. */
+int range_of(const Facts *f, const Val *name, uint64_t among);
+/* The names of the loop over range r, its tiles or blocks, and of any loop. */
+const Val *loop_name(const Plan *p, const Facts *f, int r);
+const Val *named_loop(const Plan *p, const Facts *f, PlanLoop v);
+/* Word i of an action, a number up to `most`. */
+int action_number(const Facts *f, const Val *a, size_t i, int64_t most);
+/* The range that a split reduction runs in lanes, of those in `among`: the innermost one if it is
+ * long enough, or if it is a block inside others; else the longest; -1 when none is long enough. */
+int partial_range(const Plan *p, const Facts *f, uint64_t over, uint64_t among);
+/* Several accumulators pay when what a reduction folds is small and has no loop of its own. */
+bool parts_pay(const UOp *reduce);
+void read_split(Plan *p, const Facts *f, const Val *a);
+void read_order(Plan *p, const Facts *f, const Val *a);
+void read_kind(Plan *p, const Facts *f, const Val *a);
+void read_rfactor(Plan *p, const Facts *f, const Val *a);
+
+/* plan.c: what it says of the rest */
+void read_nontemporal(Plan *p, const Facts *f, const Val *a);
+void read_prefetch_stores(Plan *p, const Facts *f, const Val *a);
+void read_prefetch_loads(Plan *p, const Facts *f, const Val *a);
+void read_staged(Plan *p, const Facts *f, const Val *a);
+void read_pad(Plan *p, const Facts *f, const Val *a);
+
+/* ---- words.c: actions that are a few others */
+
+void word_tile(Reading *w, const Val *a);
+void word_chunk(Reading *w, const Val *a);
+void word_grid(Reading *w, const Val *a);
+void word_partial(Reading *w, const Val *a);
+void word_jam(Reading *w, const Val *a);
+void word_transpose(Reading *w, const Val *a);
+void word_items(Reading *w, const Val *a);
+/* Reads the actions of the kernel's arg into p; returns them with primitives for words. */
+const Val *plan_primitives(Plan *p, const Facts *f);
+
 /* values.c: the name of a value of a kernel, "LOAD.1": its op, and its number among the kernel's
  * values of that op, sources first; places and gates are no values. */
 const char *value_name(const Facts *f, const UOp *u);
@@ -178,26 +265,6 @@ void plan_parse(Plan *p, const Facts *f);
 void plan_read(Plan *p, const Facts *f);
 /* The kernel's arg with the plan's actions. */
 const Val *plan_write(const Plan *p, const Facts *f);
-
-/* ---- order.c: the order of a kernel's loops */
-
-/* The outermost reductions of a kernel, and its scans. */
-typedef struct {
-	VEC(UOp *) reduce, scan;
-	int weight[MAX_RANGES];         /* reductions that depend on the output range */
-} Folds;
-void reductions_find(const Facts *f, Folds *k);
-void choose_order(Plan *p, const Facts *f, const Folds *k);
-/* Puts the output ranges into a plan in the order that suits the kernel's reductions. */
-void plan_order(Plan *p, const Facts *f);
-/* Where the n ranges in order[], outermost first, are output ranges and reductions': a reduction of
- * which loops stand outside of loops on which its value depends gets a row buffer over these. False
- * where loops of a reduction stand between them. */
-bool order_folds(Plan *p, const Facts *f, const int *order, int n);
-/* order_without removes those `count` ranges from the n in order[] and returns how many are left;
- * order_in_front puts ranges that are not in order[] in front. */
-int order_without(int *order, int n, const int *range, int count);
-void order_in_front(Plan *p, const int *range, int count);
 
 /* ---- panels.c */
 

@@ -10,12 +10,12 @@ bool tile_fixed(const Plan *p, const Facts *f, int r)
 	bool whole = count_of(f, 1ull << r) == least && p->tile[r].unroll &&
 		least % tile_size(p, r) == 0;
 	return p->tile[r].unroll && least >= tile_size(p, r) &&
-		((!f->in_place && !f->gated) || whole);
+		((!f->in_place && !f->gated && !(p->peeled >> r & 1)) || whole);
 }
 
 bool tile_open(const Plan *p, const Facts *f, int r)
 {
-	return p->tile[r].unroll && !f->in_place && !f->gated &&
+	return p->tile[r].unroll && !f->in_place && !f->gated && !(p->peeled >> r & 1) &&
 		least_size(f, r) < tile_size(p, r) && count_of(f, 1ull << r) >= tile_size(p, r);
 }
 
@@ -60,6 +60,9 @@ static bool order_keeps(const Plan *p, const Facts *f)
 		for (int k = at + 1; k < p->norder; k++)
 			if (free_of(u) >> p->order[k] & 1 || free_of(u) & tiled_ranges(p))
 				return false;
+		for (int r = 0; r < f->nrange; r++)
+			if (free_of(u) >> r & 1 && p->within[r] > at)
+				return false;
 	}
 	return true;
 }
@@ -96,6 +99,31 @@ static bool overlaps_fit(const Plan *p, const Facts *f)
 static bool serial_but_scans(const Facts *f)
 {
 	return f->sort || f->serial & ~f->scanned || (f->serial && f->in_place);
+}
+
+/* The elements of an inner piece stand side by side, and the last piece has a rest as it is told;
+ * or they are a loop. */
+static bool pieces_fit(const Plan *p, const Facts *f)
+{
+	uint64_t blocks = block_ranges(p);
+	for (int r = 0; r < f->nrange; r++)
+		if (p->piece[r] && !(blocks >> r & 1) && (tile_size(p, r) != p->piece[r] ||
+			(p->overlapped >> r & 1 && !tile_fixed(p, f, r) && !tile_open(p, f, r))))
+			return false;
+	return true;
+}
+
+/* Loops over blocks are plain ones, of ranges that may run in any order. */
+static bool blocks_fit(const Plan *p, const Facts *f)
+{
+	uint64_t blocks = block_ranges(p);
+	for (int r = 0; r < f->nrange; r++)
+		if (blocks >> r & 1 &&
+			(p->vector[r] || p->chunk[r] || p->piece[r] > most_size(f, r)))
+			return false;
+	return !(p->written & ~blocks) && (!blocks || (!f->sort && p->mode != PLAN_GROUP &&
+		!(blocks & (f->serial | f->scanned | p->unrolled | p->parted | p->jammed |
+			p->prefetch_loads | p->bound))));
 }
 
 /* Tiles are of ranges that may run in any order. Vectors are powers of two, at most one tile is in
@@ -139,6 +167,7 @@ static bool items_apart(const Facts *f)
 static bool grid_fits(const Plan *p, const Facts *f)
 {
 	int chunks = 0;
+	uint64_t blocks = block_ranges(p);
 	for (int r = 0; r < f->nrange; r++) {
 		chunks += p->chunk[r] > 0;
 		if (p->chunk[r] && !chunk_fits(p, f, r))
@@ -152,6 +181,9 @@ static bool grid_fits(const Plan *p, const Facts *f)
 		if (f->serial >> r & 1)
 			return false;
 		if (p->tile[r].unroll && !tile_fixed(p, f, r) && !tile_open(p, f, r))
+			return false;
+		if (blocks >> r & 1 && (least_size(f, r) != most_size(f, r) ||
+			least_size(f, r) % p->piece[r]))
 			return false;
 	}
 	return true;
@@ -355,7 +387,7 @@ static bool items_fit(const Plan *p, const Facts *f)
 		return true;
 	if (p->mode != PLAN_ITEMS && (f->serial || f->sort))
 		return false;
-	if (p->mode == PLAN_TILES && !members_fit(p, f))
+	if (p->mode == PLAN_TILES ? !members_fit(p, f) : p->groups || p->members)
 		return false;
 	return target->gpu && p->items > 0 && !(p->items & (p->items - 1)) &&
 		!(p->bound & ~(f->out & ~f->serial));
@@ -367,11 +399,15 @@ static bool unrolled_fits(const Plan *p, const Facts *f)
 {
 	enum { MOST = 1 << 13 };
 	int64_t copies = count_of(f, p->unrolled);
+	for (int r = 0; r < f->nrange; r++)
+		if (p->written >> r & 1 && !mul_ok(copies, p->piece[r], &copies))
+			return false;
 	for (int i = 0; i < p->nlanes; i++)
 		if (!mul_ok(copies, tile_size(p, p->lanes[i]), &copies))
 			return false;
-	return !p->unrolled || (least_of(f, p->unrolled) == count_of(f, p->unrolled) &&
-		!(p->unrolled & (p->bound | tiled_ranges(p))) && copies <= MOST);
+	return !(p->unrolled | p->written) ||
+		(least_of(f, p->unrolled) == count_of(f, p->unrolled) &&
+			!(p->unrolled & (p->bound | tiled_ranges(p))) && copies <= MOST);
 }
 
 static bool partial_fits(const Plan *p, const Facts *f) { return !(p->partial & (p->partial - 1)); }
@@ -398,6 +434,12 @@ const char *plan_misfit(const Plan *p, const Facts *f)
 		bool (*fits)(const Plan *p, const Facts *f);
 		const char *why;
 	} check[] = {
+		{pieces_fit,
+			"elements of the inner piece of a split are not all side by side, or the "
+			"last piece cannot begin early"},
+		{blocks_fit,
+			"of a range that is peeled both pieces are plain loops, which no items "
+			"of a GPU share"},
 		{order_has_all, "its order does not have each output range"},
 		{order_keeps, "loops that are serial, or of a scan, are out of their order"},
 		{overlaps_fit,
@@ -418,7 +460,7 @@ const char *plan_misfit(const Plan *p, const Facts *f)
 		{accumulators_fit, "its accumulators take too much memory"},
 		{grid_fits,
 			"its grid has more loops than there are, or tiles whose last cannot "
-			"begin early"},
+			"begin early, or what is peeled"},
 		{prefetch_stores_fits,
 			"the places of its stores are not known where it transposes"},
 		{prefetch_loads_fits, "what it prefetches is no loop of the output"},

@@ -68,17 +68,21 @@ void choose_order(Plan *p, const Facts *f, const Folds *k)
 }
 
 /* The loops of a reduction that stand outside of some of those on which it depends, and these.
- * False where one of its loops stands between these. */
+ * False where one of its loops stands between these. A loop within a block stands in order[] as the
+ * range's number and MAX_RANGES. */
 static bool fold_outside(Staged *s, const int *order, int n)
 {
 	uint64_t bound = bound_of(s->value), free = free_of(s->value);
 	int last = n - 1;
-	while (last >= 0 && !(free >> order[last] & 1))
+	while (last >= 0 && (order[last] >= MAX_RANGES || !(free >> order[last] & 1)))
 		last--;
 	for (int i = 0; i <= last; i++) {
-		uint64_t bit = 1ull << order[i];
-		if (bound & bit && s->over)
+		bool within = order[i] >= MAX_RANGES;
+		uint64_t bit = 1ull << order[i] % MAX_RANGES;
+		if (bound & bit && (s->over || within))
 			return false;
+		if (within)
+			continue;
 		if (bound & bit)
 			s->outside |= bit;
 		else if (s->outside)
@@ -130,3 +134,68 @@ void plan_order(Plan *p, const Facts *f)
 	vec_free(&k.scan);
 }
 
+/* ---- loops */
+
+/* Loops with their places: that within a block where it was said, or just inside of the one over
+ * blocks. */
+typedef struct { PlanLoop level; int at; } Placed;
+
+static void place(Placed *v, int *n, int r, int what, int at)
+{
+	int i = (*n)++;
+	for (; i && v[i - 1].at > at; i--)
+		v[i] = v[i - 1];
+	v[i] = (Placed){{r, what}, at};
+}
+
+static int within_at(const Plan *p, int r, int outer)
+{
+	return p->within[r] ? 2 * p->within[r] - 1 : outer + 1;
+}
+
+static int levels_placed(const Placed *v, int n, PlanLoop *level)
+{
+	for (int i = 0; i < n; i++)
+		level[i] = v[i].level;
+	return n;
+}
+
+int plan_loops(const Plan *p, PlanLoop *level)
+{
+	Placed v[2 * MAX_RANGES];
+	uint64_t blocks = block_ranges(p);
+	int n = 0, chunks = 0;
+	for (int i = 0; i < p->norder; i++)
+		if (p->chunk[p->order[i]])
+			level[chunks++] = (PlanLoop){p->order[i], CHUNKS};
+	for (int i = 0; i < p->norder; i++) {
+		int r = p->order[i];
+		bool block = blocks >> r & 1;
+		place(v, &n, r, block ? BLOCKS : p->tile[r].unroll ? TILES : SINGLES, 2 * i);
+		if (block)
+			place(v, &n, r, IN_BLOCK, within_at(p, r, 2 * i));
+	}
+	return chunks + levels_placed(v, n, level + chunks);
+}
+
+/* Ranges that the order does not list are outside of those that it does, by number. */
+int fold_loops(const Plan *p, uint64_t set, uint64_t blocks, uint64_t within, PlanLoop *level)
+{
+	Placed v[2 * MAX_RANGES];
+	int at[MAX_RANGES], n = 0;
+	for (int r = 0; r < MAX_RANGES; r++)
+		at[r] = 2 * (r - MAX_RANGES);
+	for (int i = 0; i < p->nfolds; i++)
+		at[p->folds[i]] = 2 * i;
+	for (int r = 0; r < MAX_RANGES; r++) {
+		if (!(set >> r & 1))
+			continue;
+		if (blocks >> r & 1)
+			place(v, &n, r, BLOCKS, at[r]);
+		else if (!(within >> r & 1))
+			place(v, &n, r, SINGLES, at[r]);
+		if (within >> r & 1)
+			place(v, &n, r, IN_BLOCK, within_at(p, r, at[r]));
+	}
+	return levels_placed(v, n, level);
+}

@@ -6,6 +6,8 @@
  * Ranges are named by path: "2" until it is split, then "2.0" and "2.1", then "2.1.0" … Axis
  * numbers follow the paths, so that plain loops run in the order in which they ran before. */
 #include "actions/actions.h"
+#include "target/target.h"
+#include <stdlib.h>
 
 static RangeName *find(const Rewriting *w, const char *path)
 {
@@ -22,11 +24,27 @@ const char *range_path(const Val *v)
 				     "";
 }
 
+/* The range of which a loop makes the piece of that path; NULL: none. */
+static RangeName *find_held(const Rewriting *w, const char *path)
+{
+	const char *at = strchr(path, '.');
+	int i = 0;
+	while (i < w->nheld && strcmp(w->held[i], path))
+		i++;
+	for (; i < w->nheld && at; at = strchr(at + 1, '.')) {
+		RangeName *n = find(w, arena_printf("%.*s", (int)(at - path), path));
+		if (n)
+			return n;
+	}
+	return NULL;
+}
+
 int rewriting_axis(const Rewriting *w, const Val *v)
 {
 	const char *path = range_path(v);
 	const RangeName *n = find(w, path);
 	Buf all = {0};
+	n = n ? n : find_held(w, path);
 	if (n)
 		return n->axis;
 	for (int i = 0; i < w->nnames; i++)
@@ -117,18 +135,28 @@ static bool is_void(const Rewriting *w, uint64_t axes, const Val *a)
 	return false;
 }
 
-static bool is_range(const Action *row, size_t word)
+static bool is_range(const Action *row, const Val *a, size_t word)
 {
 	char letter = word ? form_letter(row->args, word) : 0;
-	return letter == 'r' || letter == 'R';
+	return (letter == 'r' || letter == 'R') && !val_is_str(a->a[word], "register");
 }
 
 /* An action that is not carried out here names ranges that exist at its place of the list. */
 static void check_names(const Rewriting *w, const Action *row, const Val *a)
 {
 	for (size_t i = 1; i < a->n; i++)
-		if (is_range(row, i))
+		if (is_range(row, a, i))
 			rewriting_axis(w, a->a[i]);
+}
+
+/* A range by its axis number; a piece of one that a loop makes by that and what follows. */
+static const Val *axis_name(const Rewriting *w, const Val *v)
+{
+	const char *path = range_path(v);
+	int axis = rewriting_axis(w, v);
+	const RangeName *n = find_held(w, path);
+	return n && !find(w, path) ? val_str(arena_printf("%d%s", axis, path + strlen(n->path))) :
+		val_int(axis);
 }
 
 /* Names become axis numbers. Where any number of ranges may stand, those of one iteration, which
@@ -139,13 +167,13 @@ static const Val *with_axes(const Rewriting *w, uint64_t axes, const Val *a)
 	const Val **v = arena_alloc(a->n * sizeof *v);
 	size_t n = 0;
 	for (size_t i = 0; i < a->n; i++) {
-		if (!is_range(row, i)) {
+		if (!is_range(row, a, i)) {
 			v[n++] = a->a[i];
 			continue;
 		}
 		int axis = rewriting_axis(w, a->a[i]);
 		if (axes >> axis & 1 || !strchr(row->args, '*'))
-			v[n++] = val_int(axis);
+			v[n++] = axis_name(w, a->a[i]);
 	}
 	return val_array(n, v);
 }
@@ -170,6 +198,45 @@ static void check_order(const Rewriting *w, const Val *list, size_t i)
 				w->kernel->id, list->a[i]->a[0]->s);
 }
 
+/* ---- splits that loops carry out, not the graph */
+
+static void hold(Rewriting *w, const Val *a)
+{
+	for (int i = 0; i < 2 && w->nheld < 8 * MAX_RANGES; i++)
+		w->held[w->nheld++] = arena_printf("%s.%d", range_path(a->a[1]), i);
+}
+
+/* Does an action behind it say that elements of its inner piece stand side by side, or vectors of
+ * it? */
+static bool is_side(const Val *list, size_t i)
+{
+	const char *path = range_path(list->a[i]->a[1]);
+	const char *side = arena_printf("%s.1", path), *vectors = arena_printf("%s.1.0", path);
+	for (size_t k = i + 1; k < list->n; k++) {
+		const Val *a = list->a[k];
+		if (a->kind != VAL_ARRAY || a->n != 3 || !val_is_str(a->a[0], "kind"))
+			continue;
+		bool jam = val_is_str(a->a[2], "jam");
+		const char *of = range_path(a->a[1]);
+		if (((jam || val_is_str(a->a[2], "vector")) && !strcmp(of, side)) ||
+			(jam && !strcmp(of, vectors)))
+			return true;
+	}
+	return false;
+}
+
+/* Where an action may be carried out either way: is it one of loops? */
+static bool is_of_loops(const Rewriting *w, const Val *list, size_t i)
+{
+	const Val *a = list->a[i];
+	if (find_held(w, range_path(a->a[1])))
+		return true;
+	if (val_is_str(a->a[0], "rfactor"))
+		return a->n > 2;
+	return a->n > 3 && (val_is_str(a->a[3], "peel") ||
+		(val_is_str(a->a[3], "overlap") && is_side(list, i)));
+}
+
 static bool has_rewrites(const UOp *kernel, const Val *list)
 {
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
@@ -181,16 +248,20 @@ static bool has_rewrites(const UOp *kernel, const Val *list)
 UOp *kernel_rewritten(const KernelUse *use, Rewriting *w)
 {
 	const Val *list = val_get(use->kernel->arg, "actions");
-	VEC(const Val *) left = {0};
+	VEC(const Val *) left = {0}, done = {0};
 	names_begin(w, use);
 	for (size_t i = 0; i < list->n; i++) {
 		const Action *row = action_find(w->kernel, list->a[i]);
-		if (row->rewrite) {
+		bool loops = row->read && row->rewrite && is_of_loops(w, list, i);
+		if (row->rewrite && !loops) {
 			check_order(w, list, i);
 			row->rewrite(w, list->a[i]);
+			vec_push(&done, list->a[i]);
 		} else {
 			check_names(w, row, list->a[i]);
 			vec_push(&left, list->a[i]);
+			if (loops && val_is_str(list->a[i]->a[0], "split"))
+				hold(w, list->a[i]);
 		}
 	}
 	uint64_t axes = axes_of(w->kernel);
@@ -199,20 +270,72 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w)
 		if (!is_void(w, axes, left.at[i]))
 			left.at[n++] = with_axes(w, axes, left.at[i]);
 	const Val *plan = val_array(n, left.at);
+	w->done = val_array(done.n, done.at);
 	vec_free(&left);
+	vec_free(&done);
 	const Val *arg = val_set(w->kernel->arg, "plan", plan);
 	if (w->noverlaps)
 		arg = val_set(arg, "overlaps", overlaps(w));
 	return node_like(w->kernel, w->kernel->nsrc, w->kernel->src, arg);
 }
 
+/* ---- --explain */
+
+/* Axis numbers of a rewritten kernel's list as the paths that name its ranges. */
+static const Val *with_paths(const Rewriting *w, const Val *list)
+{
+	VEC(const Val *) v = {0}, all = {0};
+	for (size_t i = 0; i < list->n; i++) {
+		const Val *a = list->a[i];
+		const Action *row = action_find(w->kernel, a);
+		v.n = 0;
+		for (size_t k = 0; k < a->n; k++) {
+			const char *path = NULL, *of = range_path(a->a[k]);
+			for (int j = 0; is_range(row, a, k) && j < w->nnames; j++)
+				if (w->name[j].axis == atoi(of))
+					path = w->name[j].path;
+			vec_push(&v, !path ? a->a[k] : val_str(arena_printf("%s%s", path,
+				of + strspn(of, "0123456789"))));
+		}
+		vec_push(&all, val_array(v.n, v.at));
+	}
+	list = val_array(all.n, all.at);
+	vec_free(&v);
+	vec_free(&all);
+	return list;
+}
+
+static void explain_actions(const KernelUse *use)
+{
+	const Val *words = val_get(use->kernel->arg, "actions");
+	if (!words || words->kind != VAL_ARRAY || !(lower_opt.explain || lower_opt.reasons))
+		return;
+	Rewriting w;
+	Plan p;
+	Facts f;
+	Buf b = {0};
+	facts_find(&f, kernel_rewritten(use, &w), use->alias);
+	const Val *loops = with_paths(&w, plan_primitives(&p, &f));
+	actions_text(&b, words);
+	if (lower_opt.explain)
+		explain(use->kernel, "actions: %s", buf_str(&b));
+	buf_free(&b);
+	actions_text(&b, w.done);
+	buf_printf(&b, "%s", w.done->n && loops->n ? "; " : "");
+	actions_text(&b, loops);
+	explain(use->kernel, "primitives: %s", buf_str(&b));
+	buf_free(&b);
+}
+
 static UOp *kernel_rewrites(const KernelUse *use)
 {
 	Rewriting w;
+	if (!val_get(use->kernel->arg, "plan"))
+		explain_actions(use);
 	if (val_get(use->kernel->arg, "plan") ||
 		!has_rewrites(use->kernel, val_get(use->kernel->arg, "actions")))
 		return use->kernel;
 	return kernel_rewritten(use, &w);
 }
 
-Graph *lower_rewrites(Graph *g) { return kernels_map(g, kernel_rewrites); }
+Graph *lower_rewrites(Graph *g) { return reasons_leave(kernels_map(g, kernel_rewrites)); }

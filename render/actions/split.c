@@ -9,6 +9,7 @@
  *             products of such LOADs needs none
  *   pad       executed as the last one is, since the index is MIN(r1*n + r2, N-1), and dropped: a
  *             STORE gets the gate, a reduction folds its identity, LOADs have none
+ *   peel      a nest of loops of their own (pieces.c): nothing is rewritten here
  *   overlap   none: the last n begin at N - n. For output ranges whose stores may be repeated, and
  *             whose outer piece stands outside: it says which items write the same */
 #include "actions/actions.h"
@@ -84,7 +85,7 @@ static Tail tail_of(const Split *s, const Val *a)
 	if (val_is_str(a->a[3], "pad"))
 		return PAD;
 	if (!val_is_str(a->a[3], "overlap"))
-		refuse(s, "its rest is 'guard', 'pad' or 'overlap'");
+		refuse(s, "its rest is 'guard', 'pad', 'overlap' or 'peel'");
 	return OVERLAP;
 }
 

@@ -92,7 +92,7 @@ static UOp *kernel_actions(const KernelUse *use)
 	if (target->gpu)
 		rule = choose_grid(&l.plan, &l.facts, &k);
 	else if (k.reduce.n)
-		l.plan.partial = target->lanes;
+		l.plan.partial = target->lanes, l.plan.parted = l.facts.reduced;
 	Plan plan = l.plan;
 	if (k.reduce.n || k.scan.n) {
 		lowering_fill(&l);

@@ -14,19 +14,21 @@ static ARENA VEC(Reason) told;
 
 void explain(const UOp *kernel, const char *fmt, ...)
 {
-	char text[512];
+	Buf text = {0};
 	va_list ap;
 	if (!lower_opt.explain && !lower_opt.reasons)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	buf_vprintf(&text, fmt, ap);
 	va_end(ap);
 	if (lower_opt.explain) {
 		progress_clear();
-		fprintf(stderr, "%s: %s: %s\n", process.stage, kernel_name(kernel), text);
+		fprintf(stderr, "%s: %s: %s\n", process.stage, kernel_name(kernel), buf_str(&text));
 	}
 	if (lower_opt.reasons)
-		vec_push(&told, ((Reason){val_str(kernel_name(kernel)), val_str(text)}));
+		vec_push(&told, ((Reason){val_str(kernel_name(kernel)),
+			val_str(buf_str(&text))}));
+	buf_free(&text);
 }
 
 Graph *reasons_leave(Graph *g)

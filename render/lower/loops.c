@@ -178,11 +178,16 @@ static void start_tile(Lowering *l, Scope *s, int r, UOp *index, bool overlap)
 	start_at(s, r, first, l->plan.tile[r]);
 }
 
-static Scope *counted(Lowering *l, Scope *in, UOp *count)
+static Scope *counted_as(Lowering *l, Scope *in, UOp *count, const char *kind)
 {
 	int64_t n;
 	bool one = ix_is_const(count, &n) && n == 1;
-	return scope_new(l, in, 0, one ? NULL : scope_range(l, in, count, "loop"));
+	return scope_new(l, in, 0, one ? NULL : scope_range(l, in, count, kind));
+}
+
+static Scope *counted(Lowering *l, Scope *in, UOp *count)
+{
+	return counted_as(l, in, count, "loop");
 }
 
 static UOp *counter_of(const Scope *s) { return s->open ? s->open : ix_const(0); }
@@ -220,6 +225,46 @@ int open_tiles(Lowering *l, Scope *in, int r, UOp *from, bool once, Scope *last[
 		start_at(s, r, ix_add(done, counter_of(s)), (Tile){1, 1});
 	}
 	return n;
+}
+
+/* ---- blocks: a loop over them, then what is left */
+
+static void start_block(Scope *s, int r, UOp *first, UOp *size)
+{
+	if (!s->block)
+		s->block = arena_alloc(MAX_RANGES * sizeof *s->block);
+	s->blocks |= 1ull << r;
+	s->block[r] = (Block){first, size};
+}
+
+int open_blocks(Lowering *l, Scope *in, int r, const char *kind, Scope *last[2])
+{
+	int n = 0;
+	int64_t rest;
+	UOp *each = ix_const(l->plan.piece[r]), *size = size_of(l, r);
+	UOp *count = ix_div(size, each), *done = ix_mul(count, each), *left = ix_sub(size, done);
+	last[n] = counted_as(l, in, count, kind);
+	start_block(last[n], r, ix_mul(counter_of(last[n]), each), each);
+	n++;
+	if (!ix_is_const(left, &rest) || rest) {
+		last[n] = counted(l, in, ix_const(1));
+		start_block(last[n++], r, done, left);
+	}
+	return n;
+}
+
+Scope *open_block(Lowering *l, Scope *in, int r, const char *kind)
+{
+	const Scope *s = in;
+	int64_t known;
+	while (!(s->blocks >> r & 1))
+		s = s->parent;
+	const Block *b = &s->block[r];
+	bool unroll = l->plan.written >> r & 1 && ix_is_const(b->size, &known);
+	UOp *range = scope_range(l, in, b->size, unroll ? "unroll" : kind);
+	Scope *inner = scope_new(l, in, 1ull << r, range);
+	inner->at[r] = ix_add(b->first, range);
+	return inner;
 }
 
 /* ---- lanes */
@@ -278,10 +323,9 @@ Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t al
 
 /* ---- the loops of the output, outermost first: chunks of tiles, tiles, or single elements */
 
-typedef struct { int r; enum { SINGLES, TILES, CHUNKS } what; } LoopLevel;
 typedef struct {
-	LoopLevel level[2 * MAX_RANGES];
-	UOp *iteration[2 * MAX_RANGES]; /* of the levels that the grid has */
+	PlanLoop level[3 * MAX_RANGES];
+	UOp *iteration[3 * MAX_RANGES]; /* of the levels that the grid has */
 	int n;
 	Scope **last;
 	int nlast;
@@ -290,21 +334,20 @@ typedef struct {
 static Chain levels_of(const Lowering *l, Scope **last)
 {
 	Chain c = {.last = last};
-	for (int i = 0; i < l->plan.norder; i++)
-		if (l->plan.chunk[l->plan.order[i]])
-			c.level[c.n++] = (LoopLevel){l->plan.order[i], CHUNKS};
-	for (int i = 0; i < l->plan.norder; i++) {
-		int r = l->plan.order[i];
-		if (!(l->plan.bound >> r & 1))
-			c.level[c.n++] = (LoopLevel){r, l->plan.tile[r].unroll ? TILES : SINGLES};
-	}
+	PlanLoop level[3 * MAX_RANGES];
+	int n = plan_loops(&l->plan, level);
+	for (int i = 0; i < n; i++)
+		if (level[i].what == CHUNKS || !(l->plan.bound >> level[i].r & 1))
+			c.level[c.n++] = level[i];
 	return c;
 }
 
-static UOp *level_count(const Lowering *l, LoopLevel v)
+static UOp *level_count(const Lowering *l, PlanLoop v)
 {
 	if (v.what == SINGLES)
 		return size_of(l, v.r);
+	if (v.what == BLOCKS)
+		return ix_div(size_of(l, v.r), ix_const(l->plan.piece[v.r]));
 	if (v.what == CHUNKS)
 		return ceil_div(tile_count(l, v.r, overlaps(l, v.r)), l->plan.chunk[v.r]);
 	return l->plan.chunk[v.r] ? ix_const(l->plan.chunk[v.r]) :
@@ -312,12 +355,15 @@ static UOp *level_count(const Lowering *l, LoopLevel v)
 }
 
 /* Gives the level's range its place in s, from the number of its iteration. */
-static void level_enter(Lowering *l, Scope *s, LoopLevel v, UOp *index)
+static void level_enter(Lowering *l, Scope *s, PlanLoop v, UOp *index)
 {
 	int c = l->plan.chunk[v.r];
 	if (v.what == SINGLES) {
 		s->binds |= 1ull << v.r;
 		s->at[v.r] = index;
+	} else if (v.what == BLOCKS) {
+		UOp *each = ix_const(l->plan.piece[v.r]);
+		start_block(s, v.r, ix_mul(index, each), each);
 	} else if (v.what == CHUNKS) {
 		UOp *tiles = tile_count(l, v.r, overlaps(l, v.r)),
 		    *first = ix_mul(index, ix_const(c));
@@ -341,7 +387,7 @@ static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 		c->last[c->nlast++] = s;
 		return;
 	}
-	LoopLevel v = c->level[i];
+	PlanLoop v = c->level[i];
 	Scope *part[2];
 	int parts = 1;
 	if (v.what == TILES) {
@@ -350,6 +396,10 @@ static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 	} else if (v.what == SINGLES) {
 		open_levels(l, loop_over(l, in, v.r), c, i + 1);
 		return;
+	} else if (v.what == BLOCKS) {
+		parts = open_blocks(l, in, v.r, "loop", part);
+	} else if (v.what == IN_BLOCK) {
+		part[0] = open_block(l, in, v.r, "loop");
 	} else {
 		part[0] = counted(l, in, level_count(l, v));
 		level_enter(l, part[0], v, counter_of(part[0]));
@@ -361,7 +411,7 @@ static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 /* The outermost levels as the items of a grid of one dimension. */
 static Scope *open_grid(Lowering *l, Chain *c)
 {
-	UOp *total = ix_const(1), *size[2 * MAX_RANGES];
+	UOp *total = ix_const(1), *size[3 * MAX_RANGES];
 	Scope *s = chain(l->top, scope_new(l, l->top, 0, NULL));
 	for (int i = 0; i < l->plan.grid; i++)
 		total = ix_mul(total, size[i] = level_count(l, c->level[i]));

@@ -30,6 +30,8 @@ typedef struct Nest Nest;
 
 /* Where a tile of a range starts, and how many elements it has. */
 typedef struct { UOp *first; Tile tile; } Start;
+/* The same of a block of a range, whose elements are a loop. */
+typedef struct { UOp *first, *size; } Block;
 /* A loop, a condition, or the kernel itself. */
 struct Scope {
 	uint32_t id, depth;
@@ -48,6 +50,8 @@ struct Scope {
 	Nest *loads;            /* the nest whose accumulators it loads */
 	uint64_t starts;        /* ranges of which a tile starts here */
 	Start *start;           /* where, by place in range[] */
+	uint64_t blocks;        /* ranges of which a block starts here */
+	Block *block;           /* by place in range[] */
 	UOp **lane;             /* in a lane scope: the element of the tile, by place in range[] */
 	/* in a split reduction's innermost scope: how many parts it has there, and which is its */
 	int parts;
@@ -93,6 +97,7 @@ struct Nest {
 	const Staged *stage;    /* of a row buffer: its row of the plan */
 	UOp *flat;              /* the place that its loops fill, or NULL: made of the ranges */
 	uint64_t outside;       /* of a row buffer: the loops of its reduction around it */
+	uint64_t inside;        /* of a part: the same, of whose blocks it has the elements */
 	int partial;              /* partial accumulators; 0: one */
 	DType element;          /* of its accumulators or of what it stores */
 	Scope *first[MAX_LAST], *inner[MAX_LAST];       /* outermost and innermost scopes: main
@@ -140,6 +145,11 @@ int open_tiles(Lowering *l, Scope *in, int r, UOp *count_from, bool once, Scope 
  * chain within `in`; returns the innermost scope (`in` when set is empty), *first the outermost.
  * along: the range whose lanes are the vectors instead, or 0. */
 Scope *open_lanes(Lowering *l, Scope *in, Scope *base, uint64_t set, uint64_t along, Scope **first);
+/* A loop over the blocks of range r within `in`, and a scope for what is left; returns how many
+ * there are. */
+int open_blocks(Lowering *l, Scope *in, int r, const char *kind, Scope *last[2]);
+/* The loop over the elements of the block of r around `in`. */
+Scope *open_block(Lowering *l, Scope *in, int r, const char *kind);
 /* Puts values for the ranges in set into s->at, computed from their flat number. */
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat);
 /* A loop of the items of a group over these ranges, the last one innermost, within `in`. *first is

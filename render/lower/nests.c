@@ -53,56 +53,11 @@ static void innermost(Nest *n, Scope *s)
 	n->inner[n->ninner++] = s;
 }
 
-/* The ranges of set in the order in which loops run over them; returns how many. */
-static int folds_in(const Plan *p, uint64_t set, int *range)
-{
-	uint64_t listed = 0;
-	for (int i = 0; i < p->nfolds; i++)
-		listed |= 1ull << p->folds[i];
-	int n = ranges_in(set & ~listed, range);
-	for (int i = 0; i < p->nfolds; i++)
-		if (set >> p->folds[i] & 1)
-			range[n++] = p->folds[i];
-	return n;
-}
-
-/* Loops over the ranges of set except the last `keep`; returns the innermost scope, NULL when there
- * are no loops. */
-static Scope *open_loops(Lowering *l, Nest *n, uint64_t set)
-{
-	Scope *in = NULL;
-	int range[MAX_RANGES], count = folds_in(&l->plan, set, range);
-	for (int i = 0; i < count; i++) {
-		Scope *s = open_loop(l, in ? in : n->at, range[i]);
-		add_inner(n, in, s);
-		in = s;
-	}
-	return in;
-}
-
 static int last_range(uint64_t set) { return 63 - __builtin_clzll(set); }
 
-/* The range that a split reduction runs in lanes: the innermost one if it is long enough, or if it
- * is a block inside others; else the longest; -1 when none is long enough. */
-static int partial_range(Lowering *l, uint64_t over)
+static int parted_range(const Lowering *l, uint64_t over)
 {
-	int best = -1, last = last_range(over);
-	int64_t lo, hi, most = l->plan.partial - 1;
-	if (over & (over - 1) && least_size(&l->facts, last) == l->plan.partial &&
-		most_size(&l->facts, last) == l->plan.partial)
-		return last;
-	for (int r = last; r >= 0 && l->plan.partial; r--) {
-		if (!(over >> r & 1))
-			continue;
-		ix_bounds(l->facts.range[r]->src[0], &lo, &hi);
-		if (hi > most) {
-			best = r;
-			most = hi;
-		}
-		if (best == last)
-			break;
-	}
-	return best;
+	return partial_range(&l->plan, &l->facts, over, l->plan.parted);
 }
 
 /* One of the loops of a reduction, with the lanes of the tiles around it. The main part runs in
@@ -184,10 +139,9 @@ static int64_t fold_halves(
 }
 
 /* r: the range that runs in blocks, or -1 */
-static void open_fold(Lowering *l, Nest *n, int r, int iterations)
+static void open_fold(Lowering *l, Nest *n, Scope *outer, int r, int iterations)
 {
 	int64_t rest;
-	Scope *outer = open_loops(l, n, r < 0 ? n->over : n->over & ~(1ull << r));
 	if (r < 0) {
 		if (!outer && !n->lanes)
 			add_inner(n, NULL, outer = scope_new(l, n->at, 0, NULL));
@@ -231,6 +185,42 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 			open_around(at, l->plan.prefetch_loads);
 		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
 	}
+}
+
+/* What the loops of a nest are around: of a fold, the range that runs in blocks, or -1. */
+typedef struct { int r, iterations; } Inside;
+
+/* The loops of a nest within `outer` (NULL: all), and what they are around. */
+static void open_loops(
+	Lowering *l, Nest *n, Scope *outer, const PlanLoop *loop, int count, Inside inside)
+{
+	Scope *at = outer ? outer : n->at, *part[2];
+	int parts = 1;
+	if (!count && n->kind == NEST_STAGE)
+		open_stage(l, n, outer, n->over, n->lanes);
+	else if (!count)
+		open_fold(l, n, outer, inside.r, inside.iterations);
+	if (!count)
+		return;
+	if (loop->what == BLOCKS)
+		parts = open_blocks(l, at, loop->r, "reduce", part);
+	else
+		part[0] = loop->what == IN_BLOCK ? open_block(l, at, loop->r, "reduce") :
+			open_loop(l, at, loop->r);
+	for (int i = 0; i < parts; i++) {
+		add_inner(n, outer, part[i]);
+		open_loops(l, n, part[i], loop + 1, count - 1, inside);
+	}
+}
+
+/* The loops over the ranges of set. A part is within the blocks of those outside. */
+static void open_over(Lowering *l, Nest *n, uint64_t set, Inside inside)
+{
+	PlanLoop loop[2 * MAX_RANGES];
+	uint64_t blocks = block_ranges(&l->plan) & set;
+	int count = fold_loops(&l->plan, set, blocks & ~n->inside,
+		n->kind == NEST_STAGE ? 0 : blocks, loop);
+	open_loops(l, n, NULL, loop, count, inside);
 }
 
 void unflatten(Lowering *l, Scope *s, const int *range, int n, UOp *flat)
@@ -333,7 +323,8 @@ static void open_group(Lowering *l, Nest *n, UOp *u)
 uint64_t nest_over(const Lowering *l, const UOp *u, bool part)
 {
 	int stage = part ? stage_of(&l->plan, u) : -1;
-	return stage < 0 ? bound_of(u) : bound_of(u) & ~l->plan.stage[stage].outside;
+	return stage < 0 ? bound_of(u) : bound_of(u) &
+		~(l->plan.stage[stage].outside & ~block_ranges(&l->plan));
 }
 
 /* The loops that load the accumulators of a part; without lanes there is one, and no loop. */
@@ -343,24 +334,6 @@ static void open_loads(Lowering *l, Nest *n)
 	if (!n->load_first)
 		n->load_first = n->load = scope_new(l, n->at, 0, NULL);
 	n->load->loads = n;
-}
-
-/* Several accumulators pay when the body is small, has no loop of its own, and the reduction is
- * long enough. */
-static bool is_partial(Lowering *l, const UOp *u)
-{
-	enum { SMALL = 96 };
-	if (folds_tuple(u) || partial_range(l, bound_of(u)) < 0)
-		return false;
-	Nodes body = walk(u->src[0]);
-	size_t size = 0;
-	for (size_t i = 0; i < body.n; i++) {
-		bool inside = free_of(body.at[i]) & bound_of(u);
-		size += inside;
-		if (size > SMALL || (inside && body.at[i]->op == OP_RREDUCE))
-			return false;
-	}
-	return true;
 }
 
 /* Do the lanes hold a vector? Then the reduction is not also split. */
@@ -395,14 +368,15 @@ static void open_nest(Lowering *l, Nest *n, UOp *u)
 	if (n->group) {
 		open_group(l, n, u);
 	} else if (n->kind == NEST_STAGE) {
-		open_stage(l, n, open_loops(l, n, n->outside), n->over, n->lanes);
+		open_over(l, n, n->outside, (Inside){-1, 1});
 	} else if (n->partial) {
-		open_fold(l, n, partial_range(l, n->over), n->partial);
-	} else if (n->lanes && l->plan.jam > 1 && last >= 0 &&
+		int r = parted_range(l, n->over);
+		open_over(l, n, n->over & ~(1ull << r), (Inside){r, n->partial});
+	} else if (n->lanes && last >= 0 && l->plan.jammed >> last & 1 &&
 		count_of(&l->facts, 1ull << last) >= l->plan.jam) {
-		open_fold(l, n, last, l->plan.jam);
+		open_over(l, n, n->over & ~(1ull << last), (Inside){last, l->plan.jam});
 	} else {
-		open_fold(l, n, -1, 1);
+		open_over(l, n, n->over, (Inside){-1, 1});
 	}
 }
 
@@ -437,7 +411,8 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 {
 	if (kind == NEST_FOLD && l->shared && at == l->shared)
 		kind = NEST_GROUP;
-	bool partial = kind == NEST_FOLD && !has_vector(l, at, lanes) && is_partial(l, u);
+	bool partial = kind == NEST_FOLD && !has_vector(l, at, lanes) &&
+		parted_range(l, bound_of(u)) >= 0 && parts_pay(u);
 	const Staged none = {.over = nest_over(l, u, kind == NEST_PART)},
 		     *s = kind == NEST_STAGE ? &l->plan.stage[stage_of(&l->plan, u)] : &none;
 	uint64_t along = kind == NEST_STAGE ? vectors_along(l, at, s, lanes, u->dtype) : 0;
@@ -453,6 +428,7 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 	Nest *n = arena_alloc(sizeof *n);
 	*n = (Nest){.at = at, .phase = phase, .kind = kind, .over = s->over, .lanes = lanes,
 		.along = along, .outside = s->outside, .stage = kind == NEST_STAGE ? s : NULL,
+		.inside = kind == NEST_PART ? l->plan.stage[stage_of(&l->plan, u)].outside : 0,
 		.partial = partial ? l->plan.partial : 0, .element = element_of(u)};
 	vec_push(&at->nests, n);
 	size_t from = l->scopes.n;

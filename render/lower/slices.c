@@ -412,23 +412,35 @@ static UOp *whole_call(MergedCall *g)
 	return call;
 }
 
+/* Does it split a loop of the slices, or make chunks of one? */
+static bool splits_slices(const Val *a, const SliceArg *s)
+{
+	bool splits = false;
+	for (int k = 0; k < s->n && val_is_str(a->a[0], "split"); k++)
+		splits |= atoi(range_path(a->a[1])) == s->axis[k];
+	return splits || val_is_str(a->a[0], "chunk");
+}
+
 /* Are the items of a kernel its slices, in their order? Its list may say otherwise: then it runs by
  * itself. */
 static bool keeps_slices(const UOp *kernel, const SliceArg *s)
 {
 	const Val *list = val_get(kernel->arg, "actions");
-	bool order = false, grid = false;
+	bool order = false;
+	int64_t shared = 0;
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++) {
 		const Val *a = list->a[i];
-		if (val_is_str(a->a[0], "chunk"))
+		if (splits_slices(a, s))
 			return false;
-		grid |= val_is_str(a->a[0], "grid") && a->a[1]->i == s->n;
+		if (val_is_str(a->a[0], "grid"))
+			shared = a->a[1]->i;
+		shared += val_is_str(a->a[0], "kind") && val_is_str(a->a[2], "thread");
 		bool front = val_is_str(a->a[0], "order") && a->n > (size_t)s->n;
 		for (int k = 0; front && k < s->n; k++)
 			front = a->a[k + 1]->kind == VAL_INT && a->a[k + 1]->i == s->axis[k];
 		order |= front;
 	}
-	return order && grid;
+	return order && shared == s->n;
 }
 
 /* One call that replaces these; NULL where they have to stay separate. */

@@ -269,7 +269,8 @@ static void draft(Moves *m, Draft *d)
 	const char *token = form_token(d->row->args, d->n - 1);
 	if (!token || token[1] == '?')
 		add_action(m, d->row, val_array(d->n, d->word));
-	if (!token)
+	/* what a kind's number says, words say: jam, bind, group */
+	if (!token || (token[1] == '?' && d->row->read && !d->row->rewrite))
 		return;
 	if (token[1] == '*') {
 		draft_sets(m, d);
