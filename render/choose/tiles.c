@@ -532,8 +532,8 @@ static int row_vectors(const Tiling *t)
  * statements */
 enum { FEW = 16, FEW_WRITTEN = 32, WRITTEN = 128 };
 
-/* The output range, another than the vectors', along which a window slides: a load moves as far with
- * it as with a range of the reduction; -1: none. */
+/* The output range, another than the vectors', along which a window slides: a load moves as far
+ * with it as with a range of the reduction; -1: none. */
 static int window_along(const Tiling *t)
 {
 	uint64_t over = bound_of(t->heavy), out = 0;
