@@ -528,15 +528,16 @@ static int row_vectors(const Tiling *t)
 	return !target->vector || n > most ? most : n;
 }
 
-/* iterations for which rows of accumulators are short; those that are written out, and in how many
- * statements */
-enum { FEW = 16, FEW_WRITTEN = 32, WRITTEN = 128 };
+/* iterations for which rows of accumulators are short; those of a window that are written out, in
+ * how many statements, and for how many vectors side by side */
+enum { FEW = 16, FEW_WRITTEN = 32, WRITTEN = 128, SIDE_BY_SIDE = 8 };
 
-/* The output range, another than the vectors', along which a window slides: a load moves as far
- * with it as with a range of the reduction; -1: none. */
+/* The innermost output range, another than the vectors', along which a window slides: a load moves
+ * as far with it as with some iterations of the reduction; -1: none. */
 static int window_along(const Tiling *t)
 {
-	uint64_t over = bound_of(t->heavy), out = 0;
+	uint64_t over = bound_of(t->heavy);
+	int along = -1;
 	Loads l = loads_in(t->heavy->src[0]);
 	for (size_t i = 0; i < l.n; i++) {
 		Sum s;
@@ -544,26 +545,44 @@ static int window_along(const Tiling *t)
 		for (int k = 0; k < t->p->norder; k++) {
 			int r = t->p->order[k];
 			int64_t step = sum_coef(&s, t->f->range[r]);
-			for (int q = 0; q < t->f->nrange && step && r != t->v; q++)
-				if (over >> q & 1 && sum_coef(&s, t->f->range[q]) == step)
-					out |= 1ull << r;
+			for (int q = 0; q < t->f->nrange && step && r != t->v; q++) {
+				int64_t one = sum_coef(&s, t->f->range[q]);
+				if (over >> q & 1 && one && !(step % one) && step / one > 0 &&
+					step / one < most_size(t->f, q) &&
+					!(t->f->serial >> r & 1))
+					along = r;
+			}
 		}
 	}
 	vec_free(&l);
-	return out & ~t->f->serial ? __builtin_ctzll(out & ~t->f->serial) : -1;
+	return along;
+}
+
+/* Is the heavy reduction one over a few terms of known number, in a window that slides? */
+static bool has_small_window(const Tiling *t)
+{
+	uint64_t over = bound_of(t->heavy);
+	return length_of(t, t->heavy) < FEW_WRITTEN && kernel_lanes(t->f) > 1 &&
+		!(over & t->f->out) && least_of(t->f, over) == count_of(t->f, over) &&
+		window_along(t) >= 0;
+}
+
+/* Elements of a tile, at most `most`, such that tiles share n evenly. */
+static int even_tile(int64_t n, int most)
+{
+	int64_t tiles = most > 0 ? (n + most - 1) / most : 0;
+	return tiles > 0 ? (int)((n + tiles - 1) / tiles) : 0;
 }
 
 /* The loops over a small window that slides cost more than its few terms: they are written out, for
  * several rows side by side, which read the same elements. */
-static void write_out_window(Tiling *t, int64_t terms)
+static void write_out_window(Tiling *t)
 {
-	uint64_t over = bound_of(t->heavy);
-	int m = window_along(t), rows = (int)(WRITTEN / (terms * t->p->tile[t->v].unroll));
-	if (m < 0 || over & t->f->out || least_of(t->f, over) != count_of(t->f, over))
-		return;
-	t->p->unrolled |= over;
+	int m = window_along(t), vectors = t->p->tile[t->v].unroll, most = SIDE_BY_SIDE / vectors;
+	int rows = (int)(WRITTEN / (length_of(t, t->heavy) * vectors));
+	t->p->unrolled |= bound_of(t->heavy);
 	t->p->jam = 1;
-	rows = rows < 4 ? rows : 4;
+	rows = even_tile(most_size(t->f, m), rows < most ? rows : most);
 	if (rows > 1 && least_size(t->f, m) >= rows && !t->f->in_place) {
 		Tile v = t->p->tile[t->v];
 		t->p->nlanes--;
@@ -586,8 +605,8 @@ static void tile_rows(Tiling *t)
 	t->p->jam = t->p->apart ? 8 : iterations >= 4 ? 4 : 1;
 	if (kernel_lanes(t->f) == 1)
 		t->p->partial = 1;
-	else if (iterations < FEW_WRITTEN)
-		write_out_window(t, iterations);
+	if (has_small_window(t))
+		write_out_window(t);
 	choose_items(t, t->p->norder);
 }
 
@@ -651,7 +670,9 @@ static const char *tile_heavy(Tiling *t)
 			"their vectors", length, DOT_LEAST);
 	}
 	TileBlock b = find_rows(t, count_of(t->f, 1ull << t->v));
-	if (b.m >= 0 && b.rows > 1) {
+	/* what slides is shared by neighbours, where nothing but the window's weights is by vectors */
+	bool slides = !far && b.m >= 0 && !reuses(t, t->v, b.m) && has_small_window(t);
+	if (b.m >= 0 && b.rows > 1 && !slides) {
 		tile_contraction(t, b, far);
 		return arena_printf("a sum of %lld in which rows of r%d use vectors of r%d again: "
 			"%d rows by %d vectors keep the units %.0f%% busy in %d registers", length,
