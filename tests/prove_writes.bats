@@ -575,3 +575,12 @@ without_gates() {
 	tool trace p.t | tool fuse | tool lower -t opencl --opt 'r_*: stage LOAD.0 1; partial 8; bind 32 1 2' > p.l
 	ok tool prove -q p.l
 }
+
+@test "items of a grid write apart: tiles, or single elements, of a number that is one less than a count" {
+	printf 'input x f32[n] where n in 1..20\ninput c bool[n]\noutput y = x[c][1:]\n' > p.t
+	tool trace p.t | tool fuse > p.f
+	for t in clang llvm opencl; do
+		tool lower -t $t p.f > p.l
+		ok tool prove -q p.l
+	done
+}

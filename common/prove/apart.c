@@ -65,7 +65,7 @@ static int add_condition(struct Scopes *s, UOp *a, UOp *b, int outer)
 	return (int)s->at.n - 1;
 }
 
-/* A value MIN(q, 1) in a sum, where q is not negative, and its q; NULL when there is none. */
+/* A value MIN(q, 1) in a sum, and its q; NULL when there is none. */
 static UOp *one_or_none(const Sum *s, UOp **q)
 {
 	UOp *atom[IX_ATOMS];
@@ -74,16 +74,15 @@ static UOp *one_or_none(const Sum *s, UOp **q)
 		for (int k = 0; k < n; k++)
 			for (int j = 0; atom[k]->op == OP_MIN && j < 2; j++) {
 				*q = atom[k]->src[j];
-				if (atom[k]->src[!j] == ix_const(1) &&
-					ix_prove_le(ix_const(0), *q))
+				if (atom[k]->src[!j] == ix_const(1))
 					return atom[k];
 			}
 	}
 	return NULL;
 }
 
-/* Takes a size x*MIN(q, 1), or x - x*MIN(q, 1), apart: where it is at least 1, so is x; *whole: so
- * is q, else q is 0. NULL when it is neither. */
+/* Takes a size x*MIN(q, 1), of which one is not negative, or x - x*MIN(q, 1), apart: where it is at
+ * least 1, so is x; *whole: so is q, else q is at most 0. NULL when it is neither. */
 static UOp *tiled(UOp *size, bool *whole, UOp **q)
 {
 	Sum s, c, rest, both;
@@ -95,7 +94,8 @@ static UOp *tiled(UOp *size, bool *whole, UOp **q)
 	*whole = !rest.n && !rest.k;
 	if (!*whole && (!sum_plus(&both, 1, &c) || both.n || both.k))
 		return NULL;
-	return sum_node(*whole ? &c : &rest);
+	UOp *x = sum_node(*whole ? &c : &rest), *zero = ix_const(0);
+	return !*whole || ix_prove_le(zero, x) || ix_prove_le(zero, *q) ? x : NULL;
 }
 
 enum { MOST_SIZES = 16 };
