@@ -285,7 +285,7 @@ opencl() {
 	grep -q '  grid \[4\] of groups of \[128\]' l.txt
 	grep -q '^  actions: order 0 1; group 128 0' l.txt
 	grep -q '^  barrier' l.txt
-	tool render -t clang s.mp | tool show --loops | grep -q 'for r[0-9]* < 16  vector'
+	tool render -t clang s.mp | tool show --loops | grep -q ' +: 16\]'
 	run tool show --loops g.mp
 	[ "$status" = 2 ]
 	[[ $output == *"level graph has no loops"* ]]

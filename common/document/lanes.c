@@ -78,11 +78,18 @@ static Nodes evaluated(UOp *statement)
 
 /* ---- which statements share a loop */
 
+/* The place of an INDEX, without a name. */
+static const UOp *place_of(const UOp *index)
+{
+	const UOp *at = index->nsrc > 1 ? index->src[1] : NULL;
+	return at && at->op == OP_LET ? at->src[0] : at;
+}
+
 /* The place of an INDEX with lanes; no base: it is no RAMP. */
 static Begin ramp_begin(const UOp *index)
 {
 	static ARENA Map known;
-	const UOp *ramp = index->nsrc > 1 ? index->src[1] : NULL;
+	const UOp *ramp = place_of(index);
 	Begin *b;
 	Sum s;
 
@@ -110,8 +117,8 @@ static bool lanes_apart(const Touch *a, const Touch *b)
 		return true;
 	if (!a->begin.base || a->begin.base != b->begin.base)
 		return false;
-	x = a->index->src[1];
-	y = b->index->src[1];
+	x = place_of(a->index);
+	y = place_of(b->index);
 	if (x->arg != y->arg || x->dtype != y->dtype)
 		return false;
 	step = llabs(x->arg->i);

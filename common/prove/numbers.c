@@ -322,6 +322,11 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 		return u->dtype == DT_I64 ? integer(n, w, u) : hashed(n, w, u, 4, 0);
 	case OP_FLOORDIV: return quotient(n, w, u);
 	case OP_CMPLT: return comparison(n, w, u);
+	case OP_CMPEQ: case OP_CMPNE:
+		/* integers are equal where their difference is 0, which places may be moved by */
+		return u->src[0]->dtype != DT_I64 ? hashed(n, w, u, 4, 0) :
+			number_mix(number_sub(value(n, w, u->src[0]), value(n, w, u->src[1])),
+				u->op);
 	case OP_AND: return u->dtype == DT_BOOL ? conjunction(n, w, u) : hashed(n, w, u, 4, 0);
 	case OP_WHERE: return choice(n, w, u);
 	default: return hashed(n, w, u, 4, 0);
