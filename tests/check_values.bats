@@ -22,6 +22,12 @@ names() {
 	done
 }
 
+# the targets whose kernels have values with lanes
+lane_targets() {
+	echo clang
+	! has_llvm || echo llvm
+}
+
 @test "check-nan: the op that made it, its line, name, operands and place" {
 	names 'LOG2 makes -inf of 0 at' 'input x f32[4]\ny = log(x - 1) * 2\noutput z = sum(y)\n' x=2,1,3,4
 	grep -qF 'p.t:3 (z): ' <<< "$errors"
@@ -58,31 +64,64 @@ names() {
 	ok tool run p.mp --check-nan
 	fails 1 tool run p.mp --check-nan -n 2
 	grep -q 'MUL makes inf of 1.00000002e+20 and 1.00000002e+20 at \[0\]' <<< "$errors"
-	tool lower p.mp | tool render > c.mp
-	fails 1 tool run c.mp --check-nan -n 2
-	grep -q 'MUL makes inf of .* in K[0-9]' <<< "$errors"
+	for t in $(lane_targets) c; do
+		tool lower -t $t p.mp | tool render -t $t > c.mp
+		fails 1 tool run c.mp --check-nan -n 2
+		grep -q 'MUL makes inf of 1.00000002e+20 and 1.00000002e+20 at .*0; in K[0-9]' <<< "$errors"
+	done
 }
 
 @test "check-nan: a program, whose ops are expanded: the kernel, its line, and the op" {
-	local how
+	local how t
 	printf 'input x f32[4]\noutput z = sum(log(x))\n' > p.t
-	tool trace p.t | tool lower > l.mp
-	tool render l.mp > c.mp
-	for how in c.mp l.mp "--interpret c.mp" "--interpret l.mp"; do
-		fails 1 tool run $how x=2,-1,3,4 --check-nan
-		grep -qxE 'run: p.t:2 \(z\): LOG2 makes -?nan( at [a-z0-9=, ]*1)?; K0 r_4 writes NaN to buffer z, of finite values' <<< "$errors"
-		ok tool run $how x=2,0,3,4 --check-nan
-		grep -qxE 'run: p.t:2 \(z\): LOG2 makes -inf.*; K0 r_4 writes an infinity to buffer z, of finite values' <<< "$errors"
+	printf 'input x f32[2]\noutput z = sin(exp(x))\n' > two.t
+	printf 'input x f32[2]\noutput z = sin(x)\n' > in.t
+	for t in $(lane_targets) c; do
+		tool trace p.t | tool lower -t $t > l.mp
+		tool render -t $t l.mp > c.mp
+		for how in c.mp "-t $t l.mp" "--interpret c.mp" "--interpret l.mp"; do
+			fails 1 tool run $how x=2,-1,3,4 --check-nan
+			grep -qxE 'run: p.t:2 \(z\): LOG2 makes -?nan( at [a-z0-9=, ]*1)?; K0 r_4 writes NaN to buffer z, of finite values' <<< "$errors"
+			ok tool run $how x=2,0,3,4 --check-nan
+			grep -qxE 'run: p.t:2 \(z\): LOG2 makes -inf.*; K0 r_4 writes an infinity to buffer z, of finite values' <<< "$errors"
+		done
+		# what came in is not the first expansion's fault; of two, the first is named
+		tool trace two.t | tool lower -t $t | tool render -t $t > c.mp
+		fails 1 tool run c.mp x=1000,1 --check-nan
+		grep -q 'EXP2 makes inf' <<< "$errors"
+		tool trace in.t | tool lower -t $t | tool render -t $t > c.mp
+		fails 1 tool run c.mp x=inf,1 --check-nan
+		not grep -q 'SIN' <<< "$errors"
 	done
-	# what came in is not the first expansion's fault; of two, the first is named
-	printf 'input x f32[2]\noutput z = sin(exp(x))\n' > p.t
-	tool trace p.t | tool lower | tool render > c.mp
-	fails 1 tool run c.mp x=1000,1 --check-nan
-	grep -q 'EXP2 makes inf' <<< "$errors"
-	printf 'input x f32[2]\noutput z = sin(x)\n' > p.t
-	tool trace p.t | tool lower | tool render > c.mp
-	fails 1 tool run c.mp x=inf,1 --check-nan
-	not grep -q 'SIN' <<< "$errors"
+}
+
+@test "check-nan: a value with lanes: the lane, whatever is in the others; not what a store drops" {
+	local how t
+	printf 'input x f32[16]\noutput y = where(x < 3, 1 / x, x)\n' > p.t
+	printf 'input x f32[16]\noutput y = log(x)\n' > log.t
+	printf 'input x f32[13]\noutput y = 2 / x\n' > drop.t
+	for t in $(lane_targets); do
+		tool trace p.t | tool lower -t $t --opt 'E_16: tile 0 1 16' > p.mp
+		tool show p.mp | grep -q 'FDIV f32x16'
+		for how in "" --interpret; do
+			tool render -t $t p.mp > c.mp
+			ok tool run c.mp $how --check-nan x=inf,nan,2,1,2,1,2,1,2,1,2,1,2,1,2,1
+			fails 1 tool run c.mp $how --check-nan x=inf,nan,2,1,2,1,2,1,2,0,2,1,0,1,2,1
+			grep -qE 'p.t:2 \(y\): FDIV makes inf of 1 and 0 at (.* )?lane=9; in K0 E_16' <<< "$errors"
+		done
+		# statements of more lanes than a register has
+		tool trace log.t | tool lower -t $t --march x86-64-v3 --opt 'E_16: tile 0 1 16' > log.mp
+		tool show log.mp | grep -q 'WHERE f32x8 .*of: "LOG2"'
+		fails 1 tool run --interpret log.mp --check-nan x=1,1,1,1,1,1,1,1,1,1,1,-1,1,1,1,1
+		grep -q 'LOG2 makes .*lane=3; K0' <<< "$errors"
+		# a gate with lanes
+		tool trace drop.t | tool lower -t $t --opt 'E_13: split 0 8 guard; order 0.0 0.1; tile 0.1 1 8' > drop.mp
+		tool show drop.mp | grep -q 'FDIV f32x8'
+		ok tool run --interpret drop.mp --check-nan x=2
+		[ -z "$errors" ]
+		fails 1 tool run --interpret drop.mp --check-nan x=1,1,1,1,1,1,1,1,1,1,1,1,0
+		grep -q 'FDIV makes inf of 2 and 0 at r0=1 lane=4; in K0' <<< "$errors"
+	done
 }
 
 @test "check-range: least, greatest, mean, zeros, NaNs and infinities" {

@@ -37,7 +37,8 @@ void array_free(Array *a);
 /* ---- graph.c, kernel.c, loops.c: documents and kernels */
 
 /* Values of one node as they are computed: n elements of its dtype, and those of its operands where
- * it is elementwise. It lasts as long as the call of `see`. */
+ * it is elementwise. A dtype with lanes has as many elements; each such value is seen by itself. It
+ * lasts as long as the call of `see`. */
 typedef struct {
 	UOp *u;
 	size_t n;
@@ -48,7 +49,7 @@ typedef struct {
 	int step[3];                    /* 0: one element for all */
 	int rank;                       /* level graph: its shape */
 	const int64_t *dim;
-	const void *run;                /* appends where element i stands: "[1,2]", "r0=1 r1=2" */
+	const void *run;                /* appends where element i stands: "[1,2]", "r0=1 lane=2" */
 	void (*place)(Buf *b, const void *run, size_t i);
 } SeenValues;
 /* Somebody who looks at every value: see is called for each node, after its sources. */

@@ -22,6 +22,7 @@ typedef struct {
 	uint8_t *mask;          /* NULL: all lanes are active */
 	VEC(OpenLoop) open;
 	Watch *watch;           /* or NULL */
+	const LoopCell *gate;   /* with lanes, of the store at hand; else NULL */
 } LoopRun;
 
 static LoopCell *cell_at(LoopRun *r, int cell)
@@ -232,13 +233,46 @@ static void place_lane(Buf *b, const void *run, size_t lane)
 	}
 }
 
+/* A value with lanes in one lane of the loops. */
+typedef struct { const LoopRun *r; size_t lane; } WidePlace;
+
+static void place_element(Buf *b, const void *run, size_t i)
+{
+	const WidePlace *p = run;
+	size_t before = b->n;
+
+	place_lane(b, p->r, p->lane);
+	buf_printf(b, "%slane=%zu", b->n > before ? " " : "", i);
+}
+
+/* The elements that a store with such a gate drops do not count. */
+static void show_wide(LoopRun *r, const LoopCell *c)
+{
+	const LoopCell *gate = r->gate && r->gate->width == c->width ? r->gate : NULL;
+	const bool varies = c->varies || (gate && gate->varies);
+
+	for (size_t i = 0; i < (varies ? r->lanes : 1); i++) {
+		WidePlace at = {r, i};
+		SeenValues v = {.u = c->u, .n = c->width, .run = &at, .place = place_element,
+			.out = c->lane + element_of(c, i, 0) * cell_size(c)};
+		if (varies && !active(r, i))
+			continue;
+		if (gate)
+			v.mask = (const uint8_t *)gate->lane + element_of(gate, i, 0);
+		for (; op_elementwise(c->u->op) && v.nsrc < c->nsrc; v.nsrc++) {
+			const LoopCell *x = cell_at(r, c->src[v.nsrc]);
+			v.in[v.nsrc] = x->lane + element_of(x, i, 0) * cell_size(x);
+			v.step[v.nsrc] = x->width > 1;
+		}
+		r->watch->see(r->watch, &v);
+	}
+}
+
 static void show_cell(LoopRun *r, const LoopCell *c)
 {
 	SeenValues v = {.u = c->u, .n = c->varies ? r->lanes : 1, .out = c->lane,
 		.mask = c->varies ? r->mask : NULL, .run = r, .place = place_lane};
 
-	if (c->width > 1)       /* its lanes are seen where they are stored */
-		return;
 	if (op_elementwise(c->u->op))
 		for (; v.nsrc < c->nsrc; v.nsrc++) {
 			v.in[v.nsrc] = c->in[v.nsrc];
@@ -273,7 +307,9 @@ static void run_cell(LoopRun *r, LoopCell *c)
 		run_exchange(r, c);
 	else
 		compute(c, c->varies ? r->lanes : 1, c->lane, c->in, c->step);
-	if (r->watch)
+	if (r->watch && c->width > 1)
+		show_wide(r, c);
+	else if (r->watch)
 		show_cell(r, c);
 }
 
@@ -406,7 +442,9 @@ static void run_gated(LoopRun *r, const Statement *s)
 
 	run_cells(r, s->first_gate, s->first);
 	if (cell_at(r, s->gate)->width > 1) {
+		r->gate = cell_at(r, s->gate);
 		run_cells(r, s->first, s->end);
+		r->gate = NULL;
 		run_store(r, s);
 		return;
 	}

@@ -73,7 +73,9 @@ static UOp *part_of(Widths *w, UOp *u, UOp *const *src)
 			const_int(base->dtype, first * u->arg->i));
 	if (u->op == OP_RAMP)
 		return NODE(OP_RAMP, dtype_in_lanes(u->dtype, w->lanes), u->arg, base);
-	return node_new(u->op, dtype_in_lanes(u->dtype, w->lanes), u->nsrc, src, u->arg);
+	UOp *r = node_new(u->op, dtype_in_lanes(u->dtype, w->lanes), u->nsrc, src, u->arg);
+	node_note(r, u->note);
+	return r;
 }
 
 static UOp *known(void *ctx, UOp *u)

@@ -82,7 +82,7 @@ static bool folds_tainted(const Finder *f, const UOp *u)
 static bool operands_finite(const SeenValues *v, size_t i)
 {
 	for (uint32_t k = 0; k < v->nsrc; k++) {
-		DType dt = v->u->src[k]->dtype;
+		DType dt = dtype_element(v->u->src[k]->dtype);
 		if (dtype_float(dt) && !isfinite(element_value(dt, v->in[k], i * v->step[k])))
 			return false;
 	}
@@ -113,13 +113,21 @@ static _Noreturn void found(const Finder *f, const SeenValues *v, size_t i)
 	uint32_t n = of ? 0 : v->nsrc;
 
 	buf_printf(&b, "%s%s makes %g", origin(f, v->u), of ? of : op_name(v->u->op),
-		element_value(v->u->dtype, v->out, i));
+		element_value(dtype_element(v->u->dtype), v->out, i));
 	for (uint32_t k = 0; k < n; k++)
 		buf_printf(&b, "%s%.9g", k ? " and " : " of ",
-			element_value(v->u->src[k]->dtype, v->in[k], i * v->step[k]));
+			element_value(dtype_element(v->u->src[k]->dtype), v->in[k],
+				i * v->step[k]));
 	buf_printf(&b, "%s", n ? "" : " of finite values");
 	v->place(&place, v->run, i);
 	die(FAILED, "%s%s%s%s", b.s, place.n ? " at " : "", buf_str(&place), f->context);
+}
+
+/* An op that the kernel computes something with: what it read is below. */
+static bool computes(const UOp *u)
+{
+	return op_elementwise(u->op) || op_info[u->op].cls == CLASS_LANES || u->op == OP_LET ||
+		u->op == OP_CONST;
 }
 
 /* Whether all that u is computed from was finite where the kernel read it. */
@@ -129,8 +137,7 @@ static bool reads_finite(const Finder *f, UOp *u)
 
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *x = all.at[i];
-		if (!op_elementwise(x->op) && x->op != OP_LET && x->op != OP_CONST &&
-			f->known.at[x->id] & TAINTED)
+		if (!computes(x) && f->known.at[x->id] & TAINTED)
 			return false;
 	}
 	return true;
@@ -146,23 +153,25 @@ static void note_expanded(Finder *f, const SeenValues *v, size_t i)
 		return;
 	v->place(&place, v->run, i);
 	f->expanded = arena_printf("%s makes %g%s%s; ", of,
-		element_value(v->u->dtype, v->out, i), place.n ? " at " : "", buf_str(&place));
+		element_value(dtype_element(v->u->dtype), v->out, i), place.n ? " at " : "",
+		buf_str(&place));
 	buf_free(&place);
 }
 
 static void see(Watch *w, const SeenValues *v)
 {
 	Finder *f = (Finder *)w;
+	const DType dt = dtype_element(v->u->dtype);
 	size_t i;
 
-	if (!dtype_float(v->u->dtype))
+	if (!dtype_float(dt))
 		return;
 	f->known.at[v->u->id] |= SEEN;
-	if (values_finite(v->u->dtype, v->out, v->n, &i))
+	if (values_finite(dt, v->out, v->n, &i))
 		return;
 	for (; i < v->n; i++) {
 		if ((v->mask && !v->mask[i]) ||
-			isfinite(element_value(v->u->dtype, v->out, i)))
+			isfinite(element_value(dt, v->out, i)))
 			continue;
 		f->known.at[v->u->id] |= TAINTED;
 		/* bits of what was not finite are no number */
