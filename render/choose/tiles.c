@@ -670,7 +670,7 @@ static const char *tile_heavy(Tiling *t)
 			"their vectors", length, DOT_LEAST);
 	}
 	TileBlock b = find_rows(t, count_of(t->f, 1ull << t->v));
-	/* what slides is shared by neighbours, where nothing but the window's weights is by vectors */
+	/* neighbours share what slides, where vectors share nothing but the window's weights */
 	bool slides = !far && b.m >= 0 && !reuses(t, t->v, b.m) && has_small_window(t);
 	if (b.m >= 0 && b.rows > 1 && !slides) {
 		tile_contraction(t, b, far);
