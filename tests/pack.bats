@@ -216,6 +216,87 @@ RULES="-O2 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -f
 	[ "$(most -O2)" -le $((said + 16384)) ]
 }
 
+@test "of arrays and accumulators, those count that are there at once" {
+	cat > halves.txt <<-'END'
+		sluice 1 loops
+		%0 = CONST i64 2
+		%1 = CONST i64 32
+		%2 = CONST f32 1.0
+		%3 = BUFFER f32 {name: "y", shape: [64], role: "output"}
+		%4 = BUFFER f32 {name: "z", shape: [64], role: "output"}
+		%5 = PARAM f32 {slot: 0, shape: [64]}
+		%6 = PARAM f32 {slot: 1, shape: [64]}
+		%7 = RANGE i64 %0 [0, "loop"]
+		%8 = DEFINE_REG f32 [0, 32]
+		%9 = RANGE i64 %1 [1, "loop"]
+		%10 = INDEX f32 %8 %9
+		%11 = STORE %10 %2
+		%12 = ENDRANGE %9
+		%13 = RANGE i64 %1 [2, "loop"]
+		%14 = INDEX f32 %8 %13
+		%15 = LOAD f32 %14
+		%16 = MUL i64 %7 %1
+		%17 = ADD i64 %16 %13
+		%18 = INDEX f32 %5 %17
+		%19 = STORE %18 %15
+		%20 = ENDRANGE %13
+		%21 = ENDRANGE %7
+		%22 = RANGE i64 %0 [3, "loop"]
+		%23 = DEFINE_REG f32 [1, 32]
+		%24 = RANGE i64 %1 [4, "loop"]
+		%25 = INDEX f32 %23 %24
+		%26 = STORE %25 %2
+		%27 = ENDRANGE %24
+		%28 = RANGE i64 %1 [5, "loop"]
+		%29 = INDEX f32 %23 %28
+		%30 = LOAD f32 %29
+		%31 = MUL i64 %22 %1
+		%32 = ADD i64 %31 %28
+		%33 = INDEX f32 %6 %32
+		%34 = STORE %33 %30
+		%35 = ENDRANGE %28
+		%36 = ENDRANGE %22
+		%37 = KERNEL %7 %8 %9 %11 %12 %13 %19 %20 %21 %22 %23 %24 %26 %27 %28 %34 %35 %36 {name: "k", target: "c"}
+		%38 = CALL %37 %3 %4
+		%39 = SINK %38 {names: ["y", "z"]}
+	END
+	cat > values.txt <<-'END'
+		sluice 1 loops
+		%0 = CONST i64 0
+		%1 = CONST f32 1.0
+		%2 = BUFFER f32 {name: "y", shape: [], role: "output"}
+		%3 = PARAM f32 {slot: 0, shape: []}
+		%4 = DEFINE_REG f32 [0, 1]
+		%5 = DEFINE_REG f32 [1, 1]
+		%6 = DEFINE_REG f32 [2, 1]
+		%7 = INDEX f32 %4 %0
+		%8 = STORE %7 %1
+		%9 = LOAD f32 %7
+		%10 = INDEX f32 %5 %0
+		%11 = STORE %10 %9
+		%12 = LOAD f32 %10
+		%13 = INDEX f32 %6 %0
+		%14 = STORE %13 %12
+		%15 = LOAD f32 %13
+		%16 = INDEX f32 %3 %0
+		%17 = STORE %16 %15
+		%18 = CONST i64 4
+		%19 = RANGE i64 %18 [0, "loop"]
+		%20 = ENDRANGE %19
+		%21 = KERNEL %4 %8 %5 %11 %6 %14 %17 {name: "k", target: "c"}
+		%22 = CALL %21 %2
+		%23 = SINK %22 {names: ["y"]}
+	END
+	# in two loops beside each other; in one, where all stay; handed on; in a loop that takes each again
+	said() { tool show -p "$1" > said.mp; ok pack --name said -t c -o said said.mp; sed -n 's/^#define said_STACK_BYTES //p' said/said.h; }
+	[ "$(said halves.txt)" = 128 ]
+	sed 's/ %21 %22 %23 %24 / %23 %24 /; s/ %35 %36 {/ %35 %21 {/; s/MUL i64 %22 %1/MUL i64 %7 %1/' halves.txt > both.txt
+	[ "$(said both.txt)" = 256 ]
+	[ "$(said values.txt)" = 128 ]
+	sed 's/KERNEL %4 %8 %5 %11 %6 %14 %17/KERNEL %4 %5 %6 %19 %8 %11 %14 %20 %17/' values.txt > again.txt
+	[ "$(said again.txt)" = 192 ]
+}
+
 @test "large arrays of kernels are in the workspace, a part for each thread, and no byte more is needed" {
 	cat > rows.t <<-'END'
 		input x f32[256, 700]

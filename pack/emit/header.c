@@ -115,8 +115,9 @@ static void put_workspace(Emit *e)
 	int64_t stack = stack_most(e->m, f);
 	if (stack >= 0)
 		buf_printf(e->out,
-			"/* Small arrays of the kernel that has most, on the stack of a thread "
-			"that runs it. */\n#define %s_STACK_BYTES %lld\n",
+			"/* Small arrays and accumulators, as many as are there at once, of the "
+			"kernel that has most,\n * on the stack of a thread that runs it. */\n"
+			"#define %s_STACK_BYTES %lld\n",
 			f->prefix, (long long)stack);
 	buf_printf(e->out, "/* To be called once for a workspace, before calls. */\n"
 		"int %s_init_ws(%svoid *ws);\n", f->prefix,

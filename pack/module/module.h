@@ -172,6 +172,13 @@ void scratch_take(Kernel *k);
 int64_t scratch_most(const Module *m, const Function *f);
 int64_t stack_most(const Module *m, const Function *f);
 
+/* ---- lives.c: what of it is there at once */
+
+/* What statement `at` of a kernel declares: an array, or variables. */
+typedef struct { uint32_t at; int64_t bytes; bool variables; } Held;
+/* The most bytes of them that are there at once. */
+int64_t lives_most(const UOp *kernel, const Held *held, size_t n);
+
 /* ---- names.c: C identifiers */
 
 /* An identifier like `name` that is neither in `taken`, which it is put into, nor in `also` (NULL:

@@ -1,10 +1,12 @@
 /* What a thread needs for itself: arrays of temporaries within a slice, tiles and accumulators.
  * Those that are large are in the workspace, a part for each thread; those that may become
- * registers, and are within a few lines of the cache, stay on the stack.
+ * registers, and are within a few lines of the cache, stay on the stack; lives.c says how many of
+ * them are there at once.
  *
  *     float buf0[4096];      →   float *restrict const buf0 = (float *)(void *)(scratch + 0);
  *
- * The k-th DEFINE_LOCAL of a kernel is a line of its own in its source, of an array bufK. */
+ * The k-th DEFINE_LOCAL of a kernel is a line of its own in its source, of an array bufK. The k-th
+ * DEFINE_REG is an array accK or, in languages with vectors, variables accK_0, accK_1, … */
 #include "module/module.h"
 #include <ctype.h>
 
@@ -51,10 +53,26 @@ static const char *moved(const char *src, int k, int64_t at)
 			is, (long long)at));
 }
 
+/* Whether the source has DEFINE_REG number k as variables: declares accK_0, behind a type. */
+static bool in_variables(const char *src, int k, const UOp *reg)
+{
+	const char *name = arena_printf(" acc%d_0", k);
+
+	if (reg->arg->a[1]->kind == VAL_INT && reg->arg->a[1]->i == 1)
+		return true;
+	for (const char *p = src; (p = strstr(p, name)); p++) {
+		char before = p > src ? p[-1] : ' ', after = p[strlen(name)];
+		if (isalnum((unsigned char)before) && after && strchr(",; ", after))
+			return true;
+	}
+	return false;
+}
+
 void scratch_take(Kernel *k)
 {
 	const UOp *kernel = k->program->nsrc ? k->program->src[0] : NULL;
-	int number = 0;
+	VEC(Held) held = {0};
+	int number = 0, reg = 0;
 
 	if (!kernel || kernel->op != OP_KERNEL) {
 		k->stack = -1;
@@ -71,10 +89,14 @@ void scratch_take(Kernel *k)
 		if (src) {
 			k->src = src;
 			k->scratch += bytes;
-		} else if (k->stack < INT32_MAX) {
-			k->stack += bytes;
+		} else {
+			bool variables = u->op == OP_DEFINE_REG && in_variables(k->src, reg, u);
+			vec_push(&held, ((Held){i, bytes, variables}));
 		}
+		reg += u->op == OP_DEFINE_REG;
 	}
+	k->stack = held.n ? lives_most(kernel, held.at, held.n) : 0;
+	vec_free(&held);
 }
 
 /* ---- of a function */
