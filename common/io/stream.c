@@ -142,11 +142,12 @@ const void *stream_source(Stream *s, InputKind *kind, size_t *n)
 {
 	while (!s->looked && !s->ended && s->n - s->start < FIRST_BYTES)
 		read_more(s);
-	*kind = s->looked ? INPUT_DOCUMENT : input_kind(s->p + s->start, s->n - s->start, NULL);
+	const void *at = s->p ? s->p + s->start : NULL;     /* nothing came */
+	*kind = s->looked ? INPUT_DOCUMENT : input_kind(at, s->n - s->start, NULL);
 	s->looked = true;
 	if (*kind == INPUT_SHOWN || *kind == INPUT_OTHER) {
 		process.where = s->name;
-		input_refuse(s->p + s->start, s->n - s->start);
+		input_refuse(at, s->n - s->start);
 	}
 	if (*kind == INPUT_DOCUMENT || *kind == INPUT_EMPTY)
 		return NULL;

@@ -471,7 +471,7 @@ static bool derive_small(Known *k, UOp *u)
 	case OP_RANGE:
 	case OP_SPECIAL:
 		is = small_note(k, u->src[0], &a) && a.hi > 0;
-		r.hi = a.hi - 1;
+		r.hi = is ? a.hi - 1 : 0;
 		break;
 	case OP_LET:
 		is = small_note(k, u->src[0], &r);
