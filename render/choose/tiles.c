@@ -558,11 +558,14 @@ static int window_along(const Tiling *t)
 	return along;
 }
 
-/* Is the heavy reduction one over a few terms of known number, in a window that slides? */
+/* Is the heavy reduction one over a few terms of known number, in a window that slides, and of so
+ * many in all that a compiler's time for what is written out pays? */
 static bool has_small_window(const Tiling *t)
 {
+	enum { WORTH = 1 << 16 };
 	uint64_t over = bound_of(t->heavy);
 	return length_of(t, t->heavy) < FEW_WRITTEN && kernel_lanes(t->f) > 1 &&
+		least_of(t->f, free_of(t->heavy->src[0])) >= WORTH &&
 		!(over & t->f->out) && least_of(t->f, over) == count_of(t->f, over) &&
 		window_along(t) >= 0;
 }
