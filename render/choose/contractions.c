@@ -1,0 +1,225 @@
+/* Tiles of contractions: an element of a row meets several vectors, and a vector several rows.
+ *
+ *     y[m,n] = Σk a[m,k]*b[k,n]     tiles of m by vectors of n, as many as registers hold */
+#include "target/target.h"
+#include "choose/tiling.h"
+#include "index/ix.h"
+#include <stdlib.h>
+
+enum { PACK_LEAST = 4 };                /* tiles that must read a packed operand */
+static const double SERIAL = 0.6;       /* the worth of a block that one thread computes alone */
+static const double OPEN = 0.5;         /* of one along a symbolic size, which may be 1 */
+
+bool reuses(const Tiling *t, int r, int vector)
+{
+	return contraction_reuses(&t->c, t->f->range[r], t->f->range[vector]);
+}
+
+static double fill(int64_t n, int64_t tile)
+{
+	return (double)n / ((n + tile - 1) / tile * tile);
+}
+
+/* What an iteration of the heavy reduction computes for a row of m, the same for all its vectors:
+ * the operations, and those that make a mask of a bool. */
+static int row_work(const Tiling *t, int m)
+{
+	enum { MASK_WORK = 3 };
+	Map seen = {0};
+	VEC(UOp *) look = {0};
+	int work = 0;
+	vec_push(&look, t->heavy->src[0]);
+	while (look.n) {
+		UOp *u = look.at[--look.n];
+		if (!op_elementwise(u->op) || map_get(&seen, PKEY(u)))
+			continue;
+		map_put(&seen, PKEY(u), u);
+		bool lanes = free_of(u) >> t->v & 1;
+		work += !lanes && free_of(u) >> m & 1 ? op_cost(u->op) : 0;
+		for (uint32_t k = 0; k < u->nsrc; k++) {
+			uint64_t free = free_of(u->src[k]);
+			work += u->src[k]->dtype == DT_BOOL && lanes && free >> m & 1 &&
+				!(free >> t->v & 1) ? MASK_WORK : 0;
+			vec_push(&look, u->src[k]);
+		}
+	}
+	map_free(&seen);
+	vec_free(&look);
+	return work;
+}
+
+/* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
+ * additions begin and loads end in a cycle, how many cycles an addition takes, and what else a row
+ * takes. */
+static double rate(int rows, int vectors, int row_work)
+{
+	const Machine *m = &target->machine;
+	double adds = rows * vectors / (double)m->ops, loads = (rows + vectors) / (double)m->loads,
+	       most = adds > m->latency ? adds : m->latency;
+	most = loads > most ? loads : most;
+	double all = rows * vectors, others = row_work / (4.0 * vectors);
+	return adds / most * (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all) / (1 + others);
+}
+
+/* The best block for a range m of rows and n elements in vectors. */
+static TileBlock best_block(const Tiling *t, int m, int64_t n)
+{
+	TileBlock best = {m, 1, 1, 0};
+	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
+	int work = row_work(t, m), widest = work ? 4 : 3;
+	for (int v = 1; v <= widest && v * t->lanes <= n + t->lanes - 1; v++)
+		for (int r = 1; r <= 28; r++) {
+			if (r * v + v + 1 > target->registers || (r > rows && rows == most) ||
+				v * t->lanes > n)
+				continue;
+			double s = rate(r, v, work) * fill(rows, r) * fill(n, v * t->lanes);
+			/* a kernel that updates in place has no overlapping tiles: threads share
+			 * whole ones only */
+			if (t->f->in_place && n % (v * t->lanes))
+				s *= SERIAL;
+			if (s > best.score + 1e-9)
+				best = (TileBlock){m, r, v, s};
+		}
+	return best;
+}
+
+/* The range whose rows reuse vectors, with the best block; rows is -1 when there is none. */
+TileBlock find_rows(const Tiling *t, int64_t n)
+{
+	TileBlock best = {-1, 1, 1, 0};
+	for (int i = t->p->norder; i-- > 0;) {
+		int r = t->p->order[i];
+		if (r == t->v || !(free_of(t->heavy) >> r & 1) || !reuses(t, r, t->v))
+			continue;
+		TileBlock b = best_block(t, r, n);
+		b.score *= least_size(t->f, r) < b.rows ? OPEN : 1;
+		if (b.score > best.score + 0.02)
+			best = b;
+	}
+	return best;
+}
+
+/* A range of whole vectors that lie apart, such as blocks of channels: the vectors of a tile are
+ * taken from it when the range in vectors holds only one. */
+static int find_apart(const Tiling *t, int m)
+{
+	for (int i = t->p->norder; i-- > 0;) {
+		int r = t->p->order[i];
+		if (r != t->v && r != m && free_of(t->heavy) >> r & 1 && reuses(t, m, r))
+			return r;
+	}
+	return -1;
+}
+
+static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
+{
+	int64_t bytes;
+	if (!mul_ok(count_of(t->f, free_of(load->src[0]) & ranges), dtype_size(load->dtype),
+		    &bytes))
+		return INT64_MAX;
+	return bytes;
+}
+
+/* Do the iterations of a reduction step through memory a page at a time? Then the values share a
+ * few sets of a cache, which cannot hold them. */
+static bool strides_pages(const Tiling *t, const UOp *load)
+{
+	Sum s;
+	sum_of(&s, load->src[0]->src[1]);
+	for (int r = 0; r < t->f->nrange; r++)
+		if (bound_of(t->heavy) >> r & 1 &&
+			llabs(sum_coef(&s, t->f->range[r])) * dtype_size(load->dtype) %
+				target->machine.page == 0 &&
+			sum_coef(&s, t->f->range[r]))
+			return true;
+	return false;
+}
+
+/* Operands that every tile of rows reads are packed in the order in which they are read, where they
+ * are too large, or too far apart, for the caches. */
+static void pack(Tiling *t, int m)
+{
+	Plan *p = t->p;
+	uint64_t over = bound_of(t->heavy);
+	Loads l = loads_in(t->heavy->src[0]);
+	for (size_t i = 0; i < l.n && p->nstage < MAX_STAGED; i++) {
+		UOp *u = l.at[i];
+		bool far = movement_of(t->f, u, t->v) == FAR;
+		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
+			continue;
+		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
+		if (rows > target->local || reads_written(t->f, u) ||
+			(!far && !strides_pages(t, u) &&
+				bytes_of(t, u, over | 1ull << t->v) <= target->machine.cache[1]))
+			continue;
+		p->stage[p->nstage].value = u;
+		p->stage[p->nstage++].over = over & free_of(u);
+	}
+	vec_free(&l);
+}
+
+static bool packs(const Tiling *t) { return t->p->nstage > 0; }
+
+/* Chunks of rows, when there are too few tiles of columns to give all threads even shares. */
+static void choose_chunk(Tiling *t, int m)
+{
+	int64_t items = 1, tiles = loops_of(t, m);
+	for (int i = 0; i < t->p->norder; i++)
+		if (t->p->order[i] != m)
+			items *= loops_of(t, t->p->order[i]) < 1 << 20 ?
+				loops_of(t, t->p->order[i]) :
+				1 << 20;
+	if (items >= ITEMS || tiles < 8 || !tile_fixed(t->p, t->f, m))
+		return;
+	int64_t parts = (ITEMS + items - 1) / items, size = (tiles + parts - 1) / parts;
+	int64_t least = (least_size(t->f, m) + tile_size(t->p, m) - 1) / tile_size(t->p, m);
+	size = size < 4 ? 4 : size;
+	t->p->chunk[m] = (int)(size < least ? size : least);
+}
+
+void tile_contraction(Tiling *t, TileBlock b, bool far)
+{
+	Plan *p = t->p;
+	int apart = b.vectors == 1 && count_of(t->f, 1ull << t->v) < 2 * t->lanes ?
+		find_apart(t, b.m) : -1;
+	TileBlock two = b;
+	if (apart >= 0) {
+		two = best_block(t, b.m, count_of(t->f, 1ull << apart) * t->lanes);
+		b.rows = two.rows;
+	}
+	/* the loop over tiles of rows is innermost: what they share stays in the cache; within a
+	 * tile rows come first, so that an element of a row meets all vectors while it is in a
+	 * register */
+	order_last(p, b.m);
+	if (b.rows > 1)
+		tile(p, b.m, b.rows, 1);
+	if (two.vectors > 1 && apart >= 0)
+		tile(p, apart, two.vectors, 1);
+	tile(p, t->v, b.vectors, t->lanes);
+	/* without a vector the tile is summed in parts, as far as there are registers for them */
+	while (t->lanes == 1 && p->partial * b.rows * b.vectors > 2 * target->registers)
+		p->partial /= 2;
+	int64_t rows = count_of(t->f, 1ull << b.m);
+	if (rows >= PACK_LEAST * b.rows)
+		pack(t, b.m);
+	if (packs(t) || far)
+		choose_chunk(t, b.m);
+	choose_items(t, packs(t) ? p->norder - 1 : p->norder);
+}
+
+void tile_dot(Tiling *t)
+{
+	int n = 0, lanes = kernel_lanes(t->f);
+	uint64_t free = free_of(t->heavy);
+	for (int i = t->p->norder; i-- > 0 && n < 2;) {
+		int r = t->p->order[i];
+		if (!(free >> r & 1) || most_size(t->f, r) < 2)
+			continue;
+		tile(t->p, r, most_size(t->f, r) >= 4 ? 4 : 2, 1);
+		n++;
+	}
+	t->p->partial = n == 2 ? lanes : 4 * lanes;
+	while (t->p->partial > 1 && 2 * t->p->partial > length_of(t, t->heavy))
+		t->p->partial /= 2;
+	choose_items(t, t->p->norder);
+}

@@ -1,0 +1,75 @@
+/* What the files that choose tiles share (tiles.c): a kernel as it is tiled, and pieces of its
+ * plan. */
+#ifndef RENDER_CHOOSE_TILING_H
+#define RENDER_CHOOSE_TILING_H
+#include "lower/lower.h"
+
+enum { ITEMS = 16 };            /* in a grid, so that threads get even shares */
+
+/* A kernel as it is tiled. */
+typedef struct {
+	Plan *p;
+	const Facts *f;
+	const Folds *k;
+	int v;                  /* range in vectors, -1: none */
+	int lanes;              /* elements of a vector */
+	UOp *heavy;             /* the reduction that costs most, or NULL */
+	Contraction c;          /* its operands */
+	bool once;              /* the kernel only fills prepared buffers */
+} Tiling;
+
+/* ---- tiling.c */
+
+typedef VEC(UOp *) Loads;
+/* The loads below u; the caller frees them. */
+Loads loads_in(UOp *u);
+/* Does each load of the body that moves with r go to its neighbour? */
+bool walks(const Tiling *t, UOp *body, int r);
+/* The iterations of a reduction. */
+int64_t length_of(const Tiling *t, const UOp *u);
+/* The innermost range of the heavy reduction. */
+int last_of(const Tiling *t);
+/* The lanes of a vector, by the widest float that is computed, or where there is none by what is
+ * stored; a wider one is a lane. */
+int kernel_lanes(const Facts *f);
+/* The iterations of the loop over r's tiles, or over r. */
+int64_t loops_of(const Tiling *t, int r);
+/* Puts range r behind the others of the first n loops; does nothing when it is not among them. */
+void order_within(Plan *p, int r, int n);
+/* Puts range r last in the order. */
+void order_last(Plan *p, int r);
+/* Puts the range in vectors last, but outside of the loops on which the reduction does not depend:
+ * within these it would be run over again. */
+void order_vector(Tiling *t);
+/* Adds a tile to the plan: so many vectors of so many elements of r. */
+void tile(Plan *p, int r, int unroll, int vector);
+/* The grid consists of the outermost loops, at most `most` of them. A loop with a tail ends it; so
+ * does a loop inside others that repeat a reduction, or each item would compute that reduction. */
+void choose_items(Tiling *t, int most);
+
+/* ---- contractions.c: rows by vectors that use each other's operands again */
+
+/* A tile of rows of m by vectors, and what part of the time it keeps the units busy. */
+typedef struct { int m, rows, vectors; double score; } TileBlock;
+/* Is an operand that moves with the vector's range used again along r? */
+bool reuses(const Tiling *t, int r, int vector);
+/* The best rows for n elements in vectors; m is -1: none use a vector again. */
+TileBlock find_rows(const Tiling *t, int64_t n);
+/* far: an operand in vectors is not contiguous, so it is packed. */
+void tile_contraction(Tiling *t, TileBlock b, bool far);
+/* The sum itself in vectors, for a few rows and columns at a time. */
+void tile_dot(Tiling *t);
+
+/* ---- rows.c: rows of accumulators, of reductions that use nothing again */
+
+/* Elements of a row of accumulators: an eighth of the first cache, beside what is summed. */
+int row_tile(void);
+/* Vectors of a tile, at most `most`, such that the tiles share the row evenly. */
+int even_vectors(const Tiling *t, int most);
+/* Is the heavy reduction one over a few terms of known number, in a window that slides, and of so
+ * many in all that a compiler's time for what is written out pays? */
+bool has_small_window(const Tiling *t);
+/* Rows of accumulators, several iterations at a time; without vectors they are registers, and sums
+ * enough. */
+void tile_rows(Tiling *t);
+#endif
