@@ -584,3 +584,28 @@ without_gates() {
 		ok tool prove -q p.l
 	done
 }
+
+# each vector of the tile in turn computes, or begins with, another value than its neighbours
+@test "items of a grid write apart: tiles of many vectors that overlap, one of which stores other values" {
+	local k lines
+	# one_of PATTERN FROM TO: the document p.txt with FROM as TO in line k of those that match
+	one_of() {
+		lines=$(grep -cE "$1" p.txt)
+		[ "$lines" = 20 ]
+		for k in 1 8 20; do
+			awk -v p="$1" -v k=$k -v from="$2" -v to="$3" '$0 ~ p && ++n == k {sub(from, to)} 1' p.txt | tool show -p > bad.l
+			fails 4 tool prove -q bad.l
+			[[ $errors == *"may touch the same place y"* ]]
+		done
+	}
+	printf 'input x f32[1000]\noutput y = x + 1\n' > p.t
+	tool trace p.t | tool fuse | tool lower -t clang --opt 'E_*: tile 0 20 16; grid 1' > p.l
+	ok tool prove -q p.l
+	tool show p.l > p.txt
+	one_of ' = ADD f32x16 ' ' = ADD ' ' = MUL '
+	printf 'input x f32[40, 1000]\noutput y = sum(x, axis=0)\n' > p.t
+	tool trace p.t | tool fuse | tool lower -t clang --opt 'r_*: tile 0 20 16; grid 1' > p.l
+	ok tool prove -q p.l
+	tool show p.l > p.txt
+	one_of ' = ADD f32x16 ' ' = ADD ' ' = SUB '
+}
