@@ -349,22 +349,24 @@ static void bind_all(Plan *p, const Facts *f, const Val *a, int r, PlanMode mode
 
 /* Work groups and their items are the grid of a GPU; a group has as many items as these ranges have
  * iterations together, or a number of them that shares what no kind is said of. */
+static void bind_range(Plan *p, const Facts *f, const Val *a, int r, uint64_t *set, PlanMode all)
+{
+	if (a->n > 3)
+		bind_all(p, f, a, r, all);
+	else
+		bind_kind(p, f, set, r);
+}
+
 static void kind_group(Plan *p, const Facts *f, const Val *a, int r, Piece piece)
 {
 	whole(f, a, piece);
-	if (a->n > 3)
-		bind_all(p, f, a, r, PLAN_GROUP);
-	else
-		bind_kind(p, f, &p->groups, r);
+	bind_range(p, f, a, r, &p->groups, PLAN_GROUP);
 }
 
 static void kind_item(Plan *p, const Facts *f, const Val *a, int r, Piece piece)
 {
 	whole(f, a, piece);
-	if (a->n > 3)
-		bind_all(p, f, a, r, PLAN_ITEMS);
-	else
-		bind_kind(p, f, &p->members, r);
+	bind_range(p, f, a, r, &p->members, PLAN_ITEMS);
 }
 
 static void kind_loop(Plan *p, const Facts *f, const Val *a, int r, Piece piece) {}
