@@ -432,7 +432,7 @@ const Val *cstyle_print(
 	if (*d->prelude)
 		helper_put(&p.helpers, d->target, d->prelude);
 	if (d->lanes)
-		vectors_begin(&p, &all);
+		vectors_begin(&p);
 	print_body(&p, &all);
 	bool f64 = uses_f64(&p, &all);
 	if (f64 && !d->type[DT_F64])

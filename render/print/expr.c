@@ -360,9 +360,6 @@ const char *expr_place(Printer *p, UOp *index)
 			index->id);
 	if (one_element(index->src[0]))
 		return name;
-	const char *variable = vector_place(p, index);
-	if (variable)
-		return variable;
 	return arena_printf("%s[%s]", name, expr_at(p, index->src[1], PREC_ANY));
 }
 

@@ -154,13 +154,11 @@ void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 
 
 /* ---- vector*.c: values with lanes -------------------------------------------------------- */
 
-/* Examines the kernel's registers; p->vectors is valid until vectors_end. */
-void vectors_begin(Printer *p, const Nodes *all);
+/* p->vectors is valid until vectors_end. */
+void vectors_begin(Printer *p);
 void vectors_end(Printer *p);
-/* Declares a DEFINE_REG as variables NAME_0, NAME_1, …; false when it is an array. */
+/* Declares a DEFINE_REG that is a vector; false when it is an array or an element. */
 bool vector_reg(Printer *p, UOp *reg, const char *name);
-/* The place in such a register, as a scalar; NULL for other storage. */
-const char *vector_place(Printer *p, UOp *index);
 /* Prints a statement on values with lanes; false when it has none. */
 bool vector_statement(Printer *p, UOp *u);
 /* A SHUFFLE of one lane. */

@@ -1,28 +1,31 @@
 /* Values with lanes as vector types of the compiler, GNU C's as gcc and clang have it:
  *
  *     STORE acc[RAMP 16 1] acc[…] + BROADCAST v0 * b[…]
- *     →  acc0_1 = mulacc_f32x16(splat_f32x16(v0), load_f32x16(&b[r2 * 64 + 16]), acc0_1);
- *
- * A register each of whose places is a number, or a lane plus one, becomes variables instead of an
- * array. */
+ *     →  acc1 = mulacc_f32x16(splat_f32x16(v0), load_f32x16(&b[r2 * 64 + 16]), acc1); */
 #include "print/vector.h"
 
-void vectors_begin(Printer *p, const Nodes *all)
+void vectors_begin(Printer *p)
 {
 	static ARENA struct LaneTables tables;
 	p->vectors = arena_alloc(sizeof *p->vectors);
 	p->vectors->of = &tables;
-	registers_plan(p, all);
 }
 
 void vectors_end(Printer *p)
 {
 	struct Vectors *v = p->vectors;
-	map_free(&v->regs);
 	map_free(&v->lets);
 }
 
 /* ---- statements */
+
+bool vector_reg(Printer *p, UOp *reg, const char *name)
+{
+	if (!p->vectors || !reg_is_vector(reg))
+		return false;
+	print_line(p, "%s %s;", vector_type(p, reg->dtype, (int)reg->arg->a[1]->i), name);
+	return true;
+}
 
 static void print_let(Printer *p, UOp *u)
 {
@@ -77,11 +80,7 @@ static void print_store(Printer *p, UOp *u)
 		print_line(p, "if (%s) {", expr_text(p, gate).s);
 		p->indent++;
 	}
-	const char *value = stored_value(p, u);
-	if (reg_of(p, u->src[0]->src[0]))
-		store_reg(p, u, value);
-	else
-		store_memory(p, u, value);
+	store_lanes(p, u, stored_value(p, u));
 	if (p->gate) {
 		p->indent--;
 		print_line(p, "}");
