@@ -42,23 +42,15 @@ static void print_let(Printer *p, UOp *u)
 	map_put(&p->vectors->lets, PKEY(u), t);
 }
 
-static bool is_place(const UOp *u, const UOp *store)
-{
-	return u->op == OP_LOAD && u->src[0] == store->src[0] &&
-		(u->nsrc == 1 || (store->nsrc > 2 && u->src[1] == store->src[2]));
-}
-
 /* The value to store; a sum of products is rounded once where the scalar loop's would be. */
 static const char *stored_value(Printer *p, UOp *store)
 {
-	UOp *value = store->src[1];
+	UOp *value = store->src[1], *term = summed_product(store);
 	DType d = elem(value);
 	if (d == DT_BOOL)
 		return arena_printf("(%s)(%s) & 1", vector_type(p, d, p->vectors->lanes),
 			mask_arg(p, value, 1));
-	if (value->op == OP_ADD && (d == DT_F32 || d == DT_F64) && is_place(value->src[0], store) &&
-		value->src[1]->op == OP_MUL && p->d->mulacc[d == DT_F64]) {
-		UOp *term = value->src[1];
+	if (term && p->d->mulacc[d == DT_F64]) {
 		const char *a = vector_arg(p, term->src[0]), *b = vector_arg(p, term->src[1]);
 		return arena_printf("%s(%s, %s, %s)", vector_fn(p, "mulacc", d), a, b,
 			vector_arg(p, value->src[0]));

@@ -92,8 +92,8 @@ define void @E_n_8_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
 }
 
 define internal i64 @min_i64(i64 %a, i64 %b) alwaysinline nounwind {
-	%c = icmp slt i64 %a, %b
-	%r = select i1 %c, i64 %a, i64 %b
+	%l = icmp slt i64 %a, %b
+	%r = select i1 %l, i64 %a, i64 %b
 	ret i64 %r
 }
 
@@ -303,8 +303,8 @@ define void @E_8_n_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
 }
 
 define internal i64 @min_i64(i64 %a, i64 %b) alwaysinline nounwind {
-	%c = icmp slt i64 %a, %b
-	%r = select i1 %c, i64 %a, i64 %b
+	%l = icmp slt i64 %a, %b
+	%r = select i1 %l, i64 %a, i64 %b
 	ret i64 %r
 }
 

@@ -1,5 +1,5 @@
-define internal <8 x float> @f16_to_f32_x8(<8 x i16> %x) alwaysinline nounwind {
-	%u = zext <8 x i16> %x to <8 x i32>
+define internal <8 x float> @f32_of_f16x8(<8 x i16> %a) alwaysinline nounwind {
+	%u = zext <8 x i16> %a to <8 x i32>
 	%t = and <8 x i32> %u, <i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768>
 	%sign = shl <8 x i32> %t, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
 	%e = and <8 x i32> %u, <i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744>
@@ -13,9 +13,9 @@ define internal <8 x float> @f16_to_f32_x8(<8 x i16> %x) alwaysinline nounwind {
 	%m13 = shl <8 x i32> %m, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
 	%odd = or <8 x i32> %m13, %quiet
 	%inf = or <8 x i32> %odd, <i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040>
-	%a = and <8 x i32> %u, <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-	%a13 = shl <8 x i32> %a, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
-	%plain = add <8 x i32> %a13, <i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096>
+	%x = and <8 x i32> %u, <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+	%x13 = shl <8 x i32> %x, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
+	%plain = add <8 x i32> %x13, <i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096>
 	%is = icmp eq <8 x i32> %e, zeroinitializer
 	%ii = icmp eq <8 x i32> %e, <i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744>
 	%v = select <8 x i1> %ii, <8 x i32> %inf, <8 x i32> %plain
@@ -27,8 +27,8 @@ define internal <8 x float> @f16_to_f32_x8(<8 x i16> %x) alwaysinline nounwind {
 
 declare <8 x float> @llvm.fmuladd.v8f32(<8 x float>, <8 x float>, <8 x float>)
 declare float @llvm.sqrt.f32(float)
-define internal <8 x i16> @f32_to_f16_x8(<8 x float> %x) alwaysinline nounwind {
-	%u = bitcast <8 x float> %x to <8 x i32>
+define internal <8 x i16> @f16_of_f32x8(<8 x float> %a) alwaysinline nounwind {
+	%u = bitcast <8 x float> %a to <8 x i32>
 	%u16 = lshr <8 x i32> %u, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
 	%sign = and <8 x i32> %u16, <i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768>
 	%m = and <8 x i32> %u, <i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647>
@@ -40,14 +40,14 @@ define internal <8 x i16> @f32_to_f16_x8(<8 x float> %x) alwaysinline nounwind {
 	%si = bitcast <8 x float> %sf to <8 x i32>
 	%small = sub <8 x i32> %si, <i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608>
 	%odd = and <8 x i32> %m13, <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-	%a = add <8 x i32> %m, <i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001>
-	%b = add <8 x i32> %a, %odd
-	%plain = lshr <8 x i32> %b, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
+	%x = add <8 x i32> %m, <i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001>
+	%y = add <8 x i32> %x, %odd
+	%plain = lshr <8 x i32> %y, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
 	%is = icmp ult <8 x i32> %m, <i32 947912704, i32 947912704, i32 947912704, i32 947912704, i32 947912704, i32 947912704, i32 947912704, i32 947912704>
 	%ii = icmp uge <8 x i32> %m, <i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848>
 	%in = icmp ugt <8 x i32> %m, <i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040>
-	%c = select <8 x i1> %is, <8 x i32> %small, <8 x i32> %plain
-	%d = select <8 x i1> %ii, <8 x i32> <i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744>, <8 x i32> %c
+	%z = select <8 x i1> %is, <8 x i32> %small, <8 x i32> %plain
+	%d = select <8 x i1> %ii, <8 x i32> <i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744>, <8 x i32> %z
 	%e = select <8 x i1> %in, <8 x i32> %nan, <8 x i32> %d
 	%o = or <8 x i32> %e, %sign
 	%r = trunc <8 x i32> %o to <8 x i16>
@@ -95,16 +95,16 @@ body0:
 	%t17 = getelementptr inbounds float, float* %t4, i64 0
 	%t18 = bitcast float* %t17 to <8 x float>*
 	store <8 x float> zeroinitializer, <8 x float>* %t18, align 4
-	br label %loop5
-loop5:
-	%r5 = phi i64 [0, %body0], [%n5, %next5]
-	%t19 = mul nsw i64 %r5, 32
+	br label %loop1
+loop1:
+	%r1 = phi i64 [0, %body0], [%n1, %next1]
+	%t19 = mul nsw i64 %r1, 32
 	%t20 = mul nsw i64 %r0, 64
 	%t21 = add nsw i64 %t20, %t19
 	%t22 = getelementptr inbounds i16, i16* %x, i64 %t21
 	%t23 = bitcast i16* %t22 to <8 x i16>*
 	%t24 = load <8 x i16>, <8 x i16>* %t23, align 2
-	%t25 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t24)
+	%t25 = call <8 x float> @f32_of_f16x8(<8 x i16> %t24)
 	%t26 = getelementptr inbounds float, float* %t1, i64 0
 	%t27 = bitcast float* %t26 to <8 x float>*
 	%t28 = load <8 x float>, <8 x float>* %t27, align 4
@@ -112,14 +112,14 @@ loop5:
 	%t30 = getelementptr inbounds float, float* %t1, i64 0
 	%t31 = bitcast float* %t30 to <8 x float>*
 	store <8 x float> %t29, <8 x float>* %t31, align 4
-	%t32 = mul nsw i64 %r5, 32
+	%t32 = mul nsw i64 %r1, 32
 	%t33 = mul nsw i64 %r0, 64
 	%t34 = add nsw i64 %t33, %t32
 	%t35 = add nsw i64 %t34, 8
 	%t36 = getelementptr inbounds i16, i16* %x, i64 %t35
 	%t37 = bitcast i16* %t36 to <8 x i16>*
 	%t38 = load <8 x i16>, <8 x i16>* %t37, align 2
-	%t39 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t38)
+	%t39 = call <8 x float> @f32_of_f16x8(<8 x i16> %t38)
 	%t40 = getelementptr inbounds float, float* %t2, i64 0
 	%t41 = bitcast float* %t40 to <8 x float>*
 	%t42 = load <8 x float>, <8 x float>* %t41, align 4
@@ -127,14 +127,14 @@ loop5:
 	%t44 = getelementptr inbounds float, float* %t2, i64 0
 	%t45 = bitcast float* %t44 to <8 x float>*
 	store <8 x float> %t43, <8 x float>* %t45, align 4
-	%t46 = mul nsw i64 %r5, 32
+	%t46 = mul nsw i64 %r1, 32
 	%t47 = mul nsw i64 %r0, 64
 	%t48 = add nsw i64 %t47, %t46
 	%t49 = add nsw i64 %t48, 16
 	%t50 = getelementptr inbounds i16, i16* %x, i64 %t49
 	%t51 = bitcast i16* %t50 to <8 x i16>*
 	%t52 = load <8 x i16>, <8 x i16>* %t51, align 2
-	%t53 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t52)
+	%t53 = call <8 x float> @f32_of_f16x8(<8 x i16> %t52)
 	%t54 = getelementptr inbounds float, float* %t3, i64 0
 	%t55 = bitcast float* %t54 to <8 x float>*
 	%t56 = load <8 x float>, <8 x float>* %t55, align 4
@@ -142,14 +142,14 @@ loop5:
 	%t58 = getelementptr inbounds float, float* %t3, i64 0
 	%t59 = bitcast float* %t58 to <8 x float>*
 	store <8 x float> %t57, <8 x float>* %t59, align 4
-	%t60 = mul nsw i64 %r5, 32
+	%t60 = mul nsw i64 %r1, 32
 	%t61 = mul nsw i64 %r0, 64
 	%t62 = add nsw i64 %t61, %t60
 	%t63 = add nsw i64 %t62, 24
 	%t64 = getelementptr inbounds i16, i16* %x, i64 %t63
 	%t65 = bitcast i16* %t64 to <8 x i16>*
 	%t66 = load <8 x i16>, <8 x i16>* %t65, align 2
-	%t67 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t66)
+	%t67 = call <8 x float> @f32_of_f16x8(<8 x i16> %t66)
 	%t68 = getelementptr inbounds float, float* %t4, i64 0
 	%t69 = bitcast float* %t68 to <8 x float>*
 	%t70 = load <8 x float>, <8 x float>* %t69, align 4
@@ -157,12 +157,12 @@ loop5:
 	%t72 = getelementptr inbounds float, float* %t4, i64 0
 	%t73 = bitcast float* %t72 to <8 x float>*
 	store <8 x float> %t71, <8 x float>* %t73, align 4
-	br label %next5
-next5:
-	%n5 = add nsw i64 %r5, 1
-	%t74 = icmp slt i64 %n5, 2
-	br i1 %t74, label %loop5, label %end5
-end5:
+	br label %next1
+next1:
+	%n1 = add nsw i64 %r1, 1
+	%t74 = icmp slt i64 %n1, 2
+	br i1 %t74, label %loop1, label %end1
+end1:
 	%t75 = getelementptr inbounds float, float* %t3, i64 0
 	%t76 = bitcast float* %t75 to <8 x float>*
 	%t77 = load <8 x float>, <8 x float>* %t76, align 4
@@ -224,14 +224,14 @@ end5:
 	%t127 = fadd float %t126, 0x3EB0C6F7A0000000
 	%t128 = call float @llvm.sqrt.f32(float %t127)
 	%t129 = fdiv float 0x3FF0000000000000, %t128
-	br label %loop35
-loop35:
-	%r35 = phi i64 [0, %end5], [%n35, %next35]
-	%t130 = mul nsw i64 %r35, 32
+	br label %loop2
+loop2:
+	%r2 = phi i64 [0, %end1], [%n2, %next2]
+	%t130 = mul nsw i64 %r2, 32
 	%t131 = getelementptr inbounds i16, i16* %g, i64 %t130
 	%t132 = bitcast i16* %t131 to <8 x i16>*
 	%t133 = load <8 x i16>, <8 x i16>* %t132, align 2
-	%t134 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t133)
+	%t134 = call <8 x float> @f32_of_f16x8(<8 x i16> %t133)
 	%t135 = insertelement <8 x float> undef, float %t129, i32 0
 	%t136 = shufflevector <8 x float> %t135, <8 x float> undef, <8 x i32> zeroinitializer
 	%t137 = mul nsw i64 %r0, 64
@@ -239,21 +239,21 @@ loop35:
 	%t139 = getelementptr inbounds i16, i16* %x, i64 %t138
 	%t140 = bitcast i16* %t139 to <8 x i16>*
 	%t141 = load <8 x i16>, <8 x i16>* %t140, align 2
-	%t142 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t141)
+	%t142 = call <8 x float> @f32_of_f16x8(<8 x i16> %t141)
 	%t143 = fmul <8 x float> %t142, %t136
-	%t144 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t143)
-	%t145 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t144)
+	%t144 = call <8 x i16> @f16_of_f32x8(<8 x float> %t143)
+	%t145 = call <8 x float> @f32_of_f16x8(<8 x i16> %t144)
 	%t146 = fmul <8 x float> %t145, %t134
-	%t147 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t146)
+	%t147 = call <8 x i16> @f16_of_f32x8(<8 x float> %t146)
 	%t148 = getelementptr inbounds i16, i16* %y, i64 %t138
 	%t149 = bitcast i16* %t148 to <8 x i16>*
 	store <8 x i16> %t147, <8 x i16>* %t149, align 2
-	%t150 = mul nsw i64 %r35, 32
+	%t150 = mul nsw i64 %r2, 32
 	%t151 = add nsw i64 %t150, 8
 	%t152 = getelementptr inbounds i16, i16* %g, i64 %t151
 	%t153 = bitcast i16* %t152 to <8 x i16>*
 	%t154 = load <8 x i16>, <8 x i16>* %t153, align 2
-	%t155 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t154)
+	%t155 = call <8 x float> @f32_of_f16x8(<8 x i16> %t154)
 	%t156 = insertelement <8 x float> undef, float %t129, i32 0
 	%t157 = shufflevector <8 x float> %t156, <8 x float> undef, <8 x i32> zeroinitializer
 	%t158 = mul nsw i64 %r0, 64
@@ -262,21 +262,21 @@ loop35:
 	%t161 = getelementptr inbounds i16, i16* %x, i64 %t160
 	%t162 = bitcast i16* %t161 to <8 x i16>*
 	%t163 = load <8 x i16>, <8 x i16>* %t162, align 2
-	%t164 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t163)
+	%t164 = call <8 x float> @f32_of_f16x8(<8 x i16> %t163)
 	%t165 = fmul <8 x float> %t164, %t157
-	%t166 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t165)
-	%t167 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t166)
+	%t166 = call <8 x i16> @f16_of_f32x8(<8 x float> %t165)
+	%t167 = call <8 x float> @f32_of_f16x8(<8 x i16> %t166)
 	%t168 = fmul <8 x float> %t167, %t155
-	%t169 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t168)
+	%t169 = call <8 x i16> @f16_of_f32x8(<8 x float> %t168)
 	%t170 = getelementptr inbounds i16, i16* %y, i64 %t160
 	%t171 = bitcast i16* %t170 to <8 x i16>*
 	store <8 x i16> %t169, <8 x i16>* %t171, align 2
-	%t172 = mul nsw i64 %r35, 32
+	%t172 = mul nsw i64 %r2, 32
 	%t173 = add nsw i64 %t172, 16
 	%t174 = getelementptr inbounds i16, i16* %g, i64 %t173
 	%t175 = bitcast i16* %t174 to <8 x i16>*
 	%t176 = load <8 x i16>, <8 x i16>* %t175, align 2
-	%t177 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t176)
+	%t177 = call <8 x float> @f32_of_f16x8(<8 x i16> %t176)
 	%t178 = insertelement <8 x float> undef, float %t129, i32 0
 	%t179 = shufflevector <8 x float> %t178, <8 x float> undef, <8 x i32> zeroinitializer
 	%t180 = mul nsw i64 %r0, 64
@@ -285,21 +285,21 @@ loop35:
 	%t183 = getelementptr inbounds i16, i16* %x, i64 %t182
 	%t184 = bitcast i16* %t183 to <8 x i16>*
 	%t185 = load <8 x i16>, <8 x i16>* %t184, align 2
-	%t186 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t185)
+	%t186 = call <8 x float> @f32_of_f16x8(<8 x i16> %t185)
 	%t187 = fmul <8 x float> %t186, %t179
-	%t188 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t187)
-	%t189 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t188)
+	%t188 = call <8 x i16> @f16_of_f32x8(<8 x float> %t187)
+	%t189 = call <8 x float> @f32_of_f16x8(<8 x i16> %t188)
 	%t190 = fmul <8 x float> %t189, %t177
-	%t191 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t190)
+	%t191 = call <8 x i16> @f16_of_f32x8(<8 x float> %t190)
 	%t192 = getelementptr inbounds i16, i16* %y, i64 %t182
 	%t193 = bitcast i16* %t192 to <8 x i16>*
 	store <8 x i16> %t191, <8 x i16>* %t193, align 2
-	%t194 = mul nsw i64 %r35, 32
+	%t194 = mul nsw i64 %r2, 32
 	%t195 = add nsw i64 %t194, 24
 	%t196 = getelementptr inbounds i16, i16* %g, i64 %t195
 	%t197 = bitcast i16* %t196 to <8 x i16>*
 	%t198 = load <8 x i16>, <8 x i16>* %t197, align 2
-	%t199 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t198)
+	%t199 = call <8 x float> @f32_of_f16x8(<8 x i16> %t198)
 	%t200 = insertelement <8 x float> undef, float %t129, i32 0
 	%t201 = shufflevector <8 x float> %t200, <8 x float> undef, <8 x i32> zeroinitializer
 	%t202 = mul nsw i64 %r0, 64
@@ -308,21 +308,21 @@ loop35:
 	%t205 = getelementptr inbounds i16, i16* %x, i64 %t204
 	%t206 = bitcast i16* %t205 to <8 x i16>*
 	%t207 = load <8 x i16>, <8 x i16>* %t206, align 2
-	%t208 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t207)
+	%t208 = call <8 x float> @f32_of_f16x8(<8 x i16> %t207)
 	%t209 = fmul <8 x float> %t208, %t201
-	%t210 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t209)
-	%t211 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t210)
+	%t210 = call <8 x i16> @f16_of_f32x8(<8 x float> %t209)
+	%t211 = call <8 x float> @f32_of_f16x8(<8 x i16> %t210)
 	%t212 = fmul <8 x float> %t211, %t199
-	%t213 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t212)
+	%t213 = call <8 x i16> @f16_of_f32x8(<8 x float> %t212)
 	%t214 = getelementptr inbounds i16, i16* %y, i64 %t204
 	%t215 = bitcast i16* %t214 to <8 x i16>*
 	store <8 x i16> %t213, <8 x i16>* %t215, align 2
-	br label %next35
-next35:
-	%n35 = add nsw i64 %r35, 1
-	%t216 = icmp slt i64 %n35, 2
-	br i1 %t216, label %loop35, label %end35
-end35:
+	br label %next2
+next2:
+	%n2 = add nsw i64 %r2, 1
+	%t216 = icmp slt i64 %n2, 2
+	br i1 %t216, label %loop2, label %end2
+end2:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
