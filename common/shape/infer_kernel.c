@@ -222,8 +222,9 @@ const char *infer_exchange(In *n)
 const char *infer_define(In *n)
 {
 	const char *err = NULL;
+	const Val *size = n->arg->a[1];
 	/* a number makes no node here: the order of a document's nodes stays */
-	if (n->arg->a[1]->kind == VAL_INT ? n->arg->a[1]->i < 0 : !size_from_val(n->arg->a[1], &err))
+	if (size->kind == VAL_INT ? size->i < 0 : !size_from_val(size, &err))
 		SAY("its size: %s", err ? err : "it is negative");
 	n->out = shape_scalar();
 	return NULL;
