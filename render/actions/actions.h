@@ -133,8 +133,19 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
  * stay, with axis numbers for names, in the kernel's arg as "plan". */
 Graph *lower_rewrites(Graph *g);
 
+/* Names a range that is new, by the number behind all names. */
+void rewriting_new(Rewriting *w, int axis);
+
 /* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);
+
+/* scans.c: scans along a range that is split into parts of n. The ranges over which what is before
+ * a part is folded: over parts, and within one. */
+typedef struct { UOp *range, *part, *within; int64_t n; } ScanParts;
+void scan_parts_find(ScanParts *s, const Facts *f, UOp *range, int64_t n);
+/* Why scans along it cannot be in parts; NULL when they can. */
+const char *scan_parts_misfit(const Facts *f);
+UOp *scan_in_parts(const ScanParts *s, UOp *u, UOp *outer, UOp *inner);
 
 /* rfactor.c: ["rfactor", r] */
 void rfactor_range(Rewriting *w, const Val *a);
