@@ -412,6 +412,9 @@ def own(l):
         l.add("kind", a, *l.r.choice([["loop"], ["unroll"] if l.k.size[a][0] == l.k.size[a][1] < 64 else ["loop"], ["jam", l.r.choice([2, 3, 4])]]))
     if left and l.target != "opencl" and l.r.random() < 0.3:
         l.add("rfactor", l.r.choice(left), l.r.choice([2, 4, 16]))
+    values = sorted({u.op for u in l.k.all if u.op in VALUES and u in l.k.values})
+    if left and values and l.r.random() < 0.15:     # counted with those of the reductions' own
+        l.add("stage", f"{l.r.choice(values)}.{l.r.randrange(2)}", l.r.choice(left))
     return bool(l.words)
 
 

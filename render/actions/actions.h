@@ -104,8 +104,8 @@ bool is_range_word(const Action *row, const Val *a, size_t word);
 /* Prints the actions for --help. */
 void actions_help(void);
 
-/* binders.c: the kernel in which the reductions of which its list names ranges, as RREDUCE.1.2, have
- * their own; in its arg, "binders" says which numbers these have. */
+/* binders.c: the kernel in which the reductions of which its list names ranges, as RREDUCE.1.2,
+ * have their own; in its arg, "binders" says which numbers these have. */
 UOp *kernel_binders(const KernelUse *use);
 /* Pass: that of each kernel. */
 Graph *lower_binders(Graph *g);

@@ -153,9 +153,8 @@ static void find_words(Binders *b, const UOp *kernel, const Val *list)
 {
 	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++) {
 		const Val *a = list->a[i];
-		const Action *row = action_find(kernel, a);
-		for (size_t k = 1; k < a->n; k++)
-			if (is_range_word(row, a, k) && range_part(a->a[k]))
+		for (size_t k = 1; a->kind == VAL_ARRAY && k < a->n; k++)
+			if (range_part(a->a[k]) && is_range_word(action_find(kernel, a), a, k))
 				vec_push(&b->words, a->a[k]);
 	}
 }
