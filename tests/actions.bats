@@ -128,6 +128,9 @@ worded() {
 	tool show --loops s.mp | grep -q 'max over r1 < 48'
 	tool lower --opt 'r_*: split RREDUCE.1.1 8; split RREDUCE.0.1 5' --stop-after binders s.mp > own.mp
 	[ "$(tool show --loops own.mp | grep -cE "$loops")" = 2 ]
+	tool show own.mp | sed 's/actions: .*\]\], b/b/' | tool show -p | tool lower --skip actions > plain.mp
+	tool show own.mp | sed 's/binders: .*\]\]/binders: [5]/' | tool show -p > bad.mp
+	fails 4 tool lower bad.mp
 	for n in 1 9; do tool run --interpret n=$n x=rand s.mp -o i$n.npz; done
 	for list in 'split RREDUCE.1.1 8' 'split RREDUCE.0.1 5; order RREDUCE.0.1.1 0 1' 'split RREDUCE.1.1 7 peel; order RREDUCE.1.1.0 0 1 RREDUCE.1.1.1; split RREDUCE.0.1 16' \
 		'rfactor RREDUCE.1.1 16' 'split RREDUCE.1.1 4; rfactor RREDUCE.1.1.1; split 1 32 overlap; kind 1.1 vector' 'split RREDUCE.0.1 8; split RREDUCE.1.1 8; split 1 10 overlap; kind RREDUCE.0.1.1 unroll' \

@@ -253,7 +253,9 @@ static bool is_of_loops(const Rewriting *w, const Val *list, size_t i)
 
 static bool has_rewrites(const UOp *kernel, const Val *list)
 {
-	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
+	if (!list || list->kind != VAL_ARRAY)
+		return false;
+	for (size_t i = 0; i < list->n; i++)
 		if (action_find(kernel, list->a[i])->rewrite)
 			return true;
 	return val_get(kernel->arg, "binders") != NULL;

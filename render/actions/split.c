@@ -41,7 +41,7 @@ static UOp *range_at(const Split *s, int axis)
 		if (axis_of(&s->f, r) != axis)
 			continue;
 		if (range)
-			refuse(s, "two ranges have that number");
+			refuse(s, "two ranges have that number: RREDUCE.0.1 names one of them");
 		range = s->f.range[r];
 	}
 	if (!range)
@@ -71,6 +71,8 @@ static void check(const Split *s)
 		refuse(s, "it has fewer iterations than one piece");
 	if (s->f.sort)
 		refuse(s, "its kernel sorts");
+	if (s->tail == OVERLAP && s->f.out & s->f.reduced & bit)
+		refuse(s, "a reduction runs over it too; one that is named, as RREDUCE.0.1, does not");
 	if (s->tail == OVERLAP &&
 		(!(s->f.out & bit) || s->f.reduced & bit || s->f.serial & bit || s->f.in_place))
 		refuse(s, "what it writes may not be written twice");
