@@ -147,6 +147,9 @@ void rewriting_new(Rewriting *w, int axis);
 /* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);
 
+/* scans.c: why scans cannot be in parts; NULL when they can. */
+const char *scan_parts_misfit(const Facts *f);
+
 /* rfactor.c: ["rfactor", r] */
 void rfactor_range(Rewriting *w, const Val *a);
 
