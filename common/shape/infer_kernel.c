@@ -233,9 +233,13 @@ const char *infer_exchange(In *n)
 
 const char *infer_define(In *n)
 {
+	const char *err = NULL;
+	const Val *size = n->arg->a[1];
+	/* a number makes no node here: the order of a document's nodes stays */
+	if (size->kind == VAL_INT ? size->i < 0 : !size_from_val(size, &err))
+		SAY("its size: %s", err ? err : "it is negative");
 	if (n->op == OP_DEFINE_REG && n->arg->n > 2 &&
-		(n->arg->a[1]->i < 2 || n->arg->a[1]->i > MOST_LANES ||
-		n->arg->a[1]->i & (n->arg->a[1]->i - 1)))
+		(size->i < 2 || size->i > MOST_LANES || size->i & (size->i - 1)))
 		SAY("a vector has a power of two of lanes, up to %d", MOST_LANES);
 	n->out = shape_scalar();
 	return NULL;
