@@ -179,6 +179,23 @@ operands() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=
 	done
 }
 
+@test "lanes: accumulators are registers, or arrays where the pass is left out" {
+	printf 'input x f32[40, 72]\noutput y = x @ transpose(x)\noutput s = sum(x, axis=1)\n' > t.t
+	tool trace t.t | tool fuse > s.mp
+	tool lower -t llvm --march x86-64-v3 s.mp > l.mp
+	tool lower -t llvm --march x86-64-v3 --skip registers s.mp > arrays.mp
+	tool show l.mp | grep -q 'DEFINE_REG f32 \[[0-9]*, 8, "vector"\]'
+	not grep -q '"vector"' <(tool show arrays.mp)
+	for f in l arrays; do
+		tool prove $f.mp > /dev/null
+		tool run --interpret $f.mp x=rand -o $f.npz
+	done
+	cmp l.npz arrays.npz
+	# a vector has a place for each lane and one for all
+	tool show l.mp | sed 's/\(DEFINE_REG f32 .[0-9]*, \)8, "vector"/\14, "vector"/' > wrong
+	fails 4 tool show -p wrong
+}
+
 @test "lanes: no more of them than a register holds" {
 	printf 'input x f32[40, 200]\ninput z f64[40, 200]\nw = x * cast(z, f32)\noutput y = where(w < x, w * w, x)\noutput s = sum(w, axis=1)\n' > w.t
 	tool trace w.t > g.mp
