@@ -188,7 +188,9 @@ static UOp *joined(const Long *l, const UOp *buffer)
 {
 	int64_t left;
 	UOp *u = l->reduce, *parts = ix_const(l->parts), *part = ix_range(l->axis, "reduce", parts);
-	UOp *range[MAX_RANGES + 1], *load = parts_load(l->call, buffer, part_ranges(l, part, range), range);
+	UOp *range[MAX_RANGES + 1];
+	int n = part_ranges(l, part, range);
+	UOp *load = parts_load(l->call, buffer, n, range);
 	UOp *all = NODE(OP_RREDUCE, u->dtype, u->arg, load, part),
 	    *rest = ix_mod(l->along->src[0], parts);
 	if (ix_is_const(rest, &left) && !left)
