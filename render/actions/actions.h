@@ -99,8 +99,16 @@ const Action *action_rows(size_t *n);
 /* The letter of a form for word number `word` of an action, from 1 on; one with a * stands for all
  * that are left. */
 char form_letter(const char *form, size_t word);
+/* Does the word of the action name a range? */
+bool is_range_word(const Action *row, const Val *a, size_t word);
 /* Prints the actions for --help. */
 void actions_help(void);
+
+/* binders.c: the kernel in which the reductions of which its list names ranges, as RREDUCE.1.2,
+ * have their own; in its arg, "binders" says which numbers these have. */
+UOp *kernel_binders(const KernelUse *use);
+/* Pass: that of each kernel. */
+Graph *lower_binders(Graph *g);
 
 /* ---- rewrites.c: actions that are carried out on the kernel's graph */
 
@@ -138,14 +146,6 @@ void rewriting_new(Rewriting *w, int axis);
 
 /* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);
-
-/* scans.c: scans along a range that is split into parts of n. The ranges over which what is before
- * a part is folded: over parts, and within one. */
-typedef struct { UOp *range, *part, *within; int64_t n; } ScanParts;
-void scan_parts_find(ScanParts *s, const Facts *f, UOp *range, int64_t n);
-/* Why scans along it cannot be in parts; NULL when they can. */
-const char *scan_parts_misfit(const Facts *f);
-UOp *scan_in_parts(const ScanParts *s, UOp *u, UOp *outer, UOp *inner);
 
 /* rfactor.c: ["rfactor", r] */
 void rfactor_range(Rewriting *w, const Val *a);
