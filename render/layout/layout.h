@@ -8,8 +8,8 @@
 
 /* ---- passes.c */
 
-/* The whole stage. Each pass returns g itself when the target has no vectors, or the document has
- * been laid out. */
+/* The whole stage. Each pass (but for scans) returns g itself when the target has no vectors, and
+ * all of them when the document has been laid out. */
 extern const Pass layout_passes[];
 /* All of these passes, for lower, which runs them when they have not been run. */
 Graph *layout_all(Graph *g);

@@ -75,11 +75,11 @@ static Graph *begin(Graph *g)
 static bool may_grow(const Graph *g) { return wanted(g) && target->local; }
 
 static Graph *reductions(Graph *g) { return may_grow(g) ? layout_reductions(g) : g; }
-/* Those of GPUs too, which no other pass is for: memory is planned here. */
+/* Those of GPUs too, for which there is no other pass. */
 static Graph *scans(Graph *g)
 {
 	Graph *r = target->local && !val_get(g->meta, "layout") ? layout_scans(g) : g;
-	return target->gpu && r != g ? plan_memory(r) : r;
+	return target->gpu && r != g ? done(r) : r;
 }
 static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
 static Graph *swaps(Graph *g) { return may_grow(g) ? layout_swaps(g) : g; }
