@@ -99,8 +99,16 @@ const Action *action_rows(size_t *n);
 /* The letter of a form for word number `word` of an action, from 1 on; one with a * stands for all
  * that are left. */
 char form_letter(const char *form, size_t word);
+/* Does the word of the action name a range? */
+bool is_range_word(const Action *row, const Val *a, size_t word);
 /* Prints the actions for --help. */
 void actions_help(void);
+
+/* binders.c: the kernel in which the reductions of which its list names ranges, as RREDUCE.1.2,
+ * have their own; in its arg, "binders" says which numbers these have. */
+UOp *kernel_binders(const KernelUse *use);
+/* Pass: that of each kernel. */
+Graph *lower_binders(Graph *g);
 
 /* ---- rewrites.c: actions that are carried out on the kernel's graph */
 
@@ -132,6 +140,9 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
 /* Pass: carries out the actions that rewrite kernels, in the order of their list. The other actions
  * stay, with axis numbers for names, in the kernel's arg as "plan". */
 Graph *lower_rewrites(Graph *g);
+
+/* Names a range that is new, by the number behind all names. */
+void rewriting_new(Rewriting *w, int axis);
 
 /* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);

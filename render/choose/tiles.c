@@ -239,8 +239,11 @@ static void tile_scan(Tiling *t)
 		tile(p, t->v, even_vectors(t, wide < 2 * t->lanes ? 2 : (int)(wide / t->lanes)),
 			t->lanes);
 	}
-	if (apart && outside && least_size(t->f, p->order[outside - 1]) >= ROWS_SCANNED)
-		tile(p, p->order[outside - 1], ROWS_SCANNED, 1);
+	for (int i = outside; apart && i-- > 0;)
+		if (least_size(t->f, p->order[i]) >= ROWS_SCANNED) {
+			tile(p, p->order[i], ROWS_SCANNED, 1);
+			break;
+		}
 	choose_items(t, outside);
 }
 
