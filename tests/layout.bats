@@ -65,6 +65,22 @@ weights() {
 	tool prove l.mp
 }
 
+@test "layout: an image that tiles of Winograd do not divide has channels in blocks" {
+	{
+		echo 'input x f32[1, 32, 30, 29]'
+		weights w 32 32 3 3
+		echo 'output y = conv2d(relu(conv2d(x, w, padding=1)), w, padding=1)'
+	} > n.t
+	tool trace n.t > n.mp
+	tool run --interpret n.mp x=rand -o i.npz
+	tool fuse n.mp | tool lower -t clang --explain > l.mp 2> told
+	tool run l.mp x=rand -o c.npz
+	tool diff --rtol 1e-5 --atol 1e-2 i.npz c.npz
+	grep -q "by Winograd's" told
+	grep -q '^lower: r_.*: t1 in blocks of' told
+	tool prove l.mp
+}
+
 # open_nets KIND SEED…: nets with open sizes; each program runs with two sizes
 open_nets() {
 	local seed first sizes

@@ -6,7 +6,8 @@
 #include "index/ix.h"
 #include <stdlib.h>
 
-/* tiles that must read a packed operand: one whose rows share few sets of a cache, or is far; others */
+/* tiles that must read a packed operand: one that is far, or whose rows share few sets of a cache;
+ * others */
 enum { PACK_LEAST = 4, PACK_NEAR = 32 };
 static const double SERIAL = 0.6;       /* the worth of a block that one thread computes alone */
 static const double OPEN = 0.5;         /* of one along a symbolic size, which may be 1 */
