@@ -20,7 +20,7 @@ typedef enum { GUARD, PAD, OVERLAP } Tail;
 typedef struct {
 	Facts f;
 	const char *path;
-	UOp *range, *outer, *inner, *gate, *place;
+	UOp *range, *outer, *inner, *gate, *place, *index;
 	int64_t n;
 	Tail tail;
 } Split;
@@ -222,22 +222,22 @@ static UOp *index_of(const Split *s)
 	return at;
 }
 
-static UOp *in_two(Split *s)
+static UOp *in_two(Split *s, int inner)
 {
 	UOp *kernel = s->f.kernel, *size = s->range->src[0];
 	const char *kind = range_kind(s->range);
 	int axis = range_axis(s->range);
 	UOp *count = ix_div(ix_add(size, ix_const(s->n - 1)), ix_const(s->n));
 	s->outer = ix_range(axis, kind, count);
-	s->inner = ix_range(axis + 1, kind, ix_const(s->n));
+	s->inner = ix_range(inner, kind, ix_const(s->n));
 	s->place = ix_add(ix_mul(s->outer, ix_const(s->n)), s->inner);
 	if (s->tail != OVERLAP && !divides(s)) {
 		s->gate = NODE(OP_CMPLT, DT_BOOL, VNIL, s->place, size);
 		kernel = walk_replace(kernel, gated, s);
 	}
 	kernel = walk_replace(kernel, bound_twice, s);
-	UOp *at = index_of(s);
-	return substitute(kernel, 1, &s->range, &at);
+	s->index = index_of(s);
+	return substitute(kernel, 1, &s->range, &s->index);
 }
 
 void split_range(Rewriting *w, const Val *a)
@@ -252,10 +252,17 @@ void split_range(Rewriting *w, const Val *a)
 		refuse(&s, "its pieces have 1 to 2147483647 iterations");
 	s.n = a->a[2]->i;
 	check(&s);
-	facts_find(&s.f, numbers_moved(&s, axis), w->alias);
-	s.range = range_at(&s, axis);
-	w->kernel = in_two(&s);
+	int inner = w->behind ? last_axis(&s.f) + 1 : axis + 1;
+	if (!w->behind) {
+		facts_find(&s.f, numbers_moved(&s, axis), w->alias);
+		s.range = range_at(&s, axis);
+	}
+	w->kernel = in_two(&s, inner);
+	w->was = s.range;
+	w->piece[0] = s.outer;
+	w->piece[1] = s.inner;
+	w->index = s.index;
 	if (s.tail == OVERLAP && !divides(&s))
 		rewriting_overlap(w, axis);
-	rewriting_split(w, axis);
+	rewriting_split(w, axis, inner);
 }
