@@ -114,6 +114,49 @@ contractions() {
 	run ! tool render-opencl l.mp
 }
 
+@test "gpu: columns are folded in parts, a group for a few of them; rows by a group each, however many" {
+	cat > t.t <<-'E'
+	size n in 1..300
+	input a f32[300, 200]
+	input b f32[3, 70, 33]
+	input c f32[n, 40]
+	input d f64[64, 8]
+	input e i8[999, 65]
+	input f f32[5000, 96]
+	input g f32[9, 40, 16, 16]
+	output y0 = sum(a, axis=0)
+	output y1 = max(a, axis=0)
+	output y2 = mean(b * b, axis=1)
+	output y3 = sum(c, axis=0)
+	output y4 = prod(d, axis=0)
+	output y5 = sum(i32(e), axis=0)
+	output y6 = sum(f, axis=1)
+	output y7 = softmax(a, axis=0)
+	output y8 = sum(g, axis=[0, 1])
+	output y9 = min(abs(expand(reshape(f, [1, 5000, 96]), [3, 5000, 96])), axis=[0, 1])
+	E
+	tool trace t.t | tool fuse > g.mp
+	tool lower -t opencl --explain g.mp > l.mp 2> told
+	[ "$(grep -c 'columns (.*a group, in .* parts' told)" = 7 ] || { cat told; return 1; }
+	grep -q 'a reduction of 96 .* for each of 5000 rows' told
+	tool prove l.mp
+	local n how
+	for n in 1 77 300; do
+		operands=$(printf '%s=rand ' a b c d e f g)
+		tool run --interpret g.mp $operands n=$n -o a.npz
+		for how in --interpret "-t opencl"; do
+			[ "$how" = --interpret ] || tool run --devices | grep -q ^opencl || continue
+			tool run $how l.mp $operands n=$n -o b.npz
+			tool diff --rtol 2e-5 --atol 1e-4 a.npz b.npz
+		done
+	done
+	# neighbours read neighbours
+	printf 'input x f32[4096, 1024]\noutput y = sum(x, axis=0)\n' | tool trace | tool fuse | tool render -t cuda |
+		tool show > k.cu
+	grep -q 'x\[.*gidx0 \* 32 + v0\]' k.cu
+	grep -q 'v0 = lidx0 % 32' k.cu
+}
+
 @test "gpu: an EXCHANGE where not all items come, in a short group, or of a distance there is not" {
 	printf '%s\n' 'input x f32[5, 1000]' 'output y = max(x, axis=1)' | tool trace | tool fuse | tool lower -t cuda | tool show > l.txt
 	refused() {     # what is said; the command

@@ -240,6 +240,9 @@ refuses() {
 	refuses 'render -t clang' 'register 0 is read at r1' '%4 = RANGE i64 %0' '%20 = CONST i64 3\n%4 = RANGE i64 %20'
 	refuses 'render -t clang' 'register 0 is read at r1' 'INDEX f32 %6 %4' 'INDEX f32 %6 %1'
 	refuses 'render -t clang' 'LET' '%12 %15 %16 {' '%15 %16 {'
+	sed 's/\[0, 4\]/[0, "m*2"]/' a.txt > unknown.txt
+	fails 4 tool show -p unknown.txt
+	[[ $errors == *"DEFINE_REG: its size: size variable m is not declared" ]]
 	# one by one
 	sed -i -e 's|^%8 = STORE.*|%20 = CONST i64 2\n%21 = CONST i64 3\n%22 = CONST i64 1\n%23 = INDEX f32 %6 %1\n%24 = INDEX f32 %6 %22\n%25 = INDEX f32 %6 %20\n%26 = INDEX f32 %6 %21\n%27 = STORE %23 %2\n%28 = STORE %24 %2\n%29 = STORE %25 %2\n%30 = STORE %26 %2|' \
 		-e '/^%[79] = /d' -e 's|%6 %4 %8 %9 %5|%6 %27 %28 %29 %30 %5|' a.txt

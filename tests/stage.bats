@@ -108,6 +108,8 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 	fails 4 tool lower --opt 'r_*: fuse_at y 0' p.mp
 	fails 4 tool lower -t opencl --opt 'SINK: stage y LOAD.1 2 1 temp' p.mp
 	fails 4 tool layout --opt 'SINK: stage z MUL.0 0 1 temp' <(printf 'input x f32[8, 9]\noutput z = cumsum(x - 1, axis=0) * 2\n' | tool trace | tool fuse)
+	fails 4 tool layout --opt 'SINK: split z 0 2' <(printf 'input x f32[8, 9]\noutput z = cumsum(x - 1, axis=0) * 2\n' | tool trace | tool fuse)
+	[[ "$errors" = *"a scan runs along it"* ]]
 	printf 'input i i64[9]\ninput x f32[50, 20]\noutput y = gather(x, i) * 2\n' | tool trace | tool fuse > g.mp
 	fails 4 tool layout --opt 'SINK: stage y LOAD.1 0 temp' g.mp
 	[[ "$errors" = *"a place, or a gate, is made of it"* ]]

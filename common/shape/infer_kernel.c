@@ -221,6 +221,11 @@ const char *infer_exchange(In *n)
 
 const char *infer_define(In *n)
 {
+	const char *err = NULL;
+	const Val *size = n->arg->a[1];
+	/* a number makes no node here: the order of a document's nodes stays */
+	if (size->kind == VAL_INT ? size->i < 0 : !size_from_val(size, &err))
+		SAY("its size: %s", err ? err : "it is negative");
 	n->out = shape_scalar();
 	return NULL;
 }

@@ -21,14 +21,8 @@ typedef struct {
 	uint64_t over, along, outside;
 	int dims[MAX_RANGES], ndims, pad;
 } Staged;
-/* The list of actions, parsed, after those that rewrite the kernel. In the kernel's arg it is
- *   [["order", axis…], ["kind", axis, word]…, ["tile", axis, unroll, vector]…,
- *    ["chunk", axis, tiles]…, ["grid", loops],
- *    ["partial", lanes], ["jam", n] or ["jam", n, 1], ["nontemporal"], ["prefetch_stores"],
- *    ["prefetch_loads", axis],
- *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …,
- *    ["pad", node, n] …, ["transpose", node, axis] …]
- * where node is the name of a value (value_name). The empty list is plain loops. */
+/* The list of actions (render/README.md), parsed, after those that rewrite the kernel; the empty
+ * one is plain loops. */
 typedef struct {
 	PlanMode mode;
 	/* output ranges, outermost first, as places in range[] */
@@ -141,8 +135,19 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
  * stay, with axis numbers for names, in the kernel's arg as "plan". */
 Graph *lower_rewrites(Graph *g);
 
+/* Names a range that is new, by the number behind all names. */
+void rewriting_new(Rewriting *w, int axis);
+
 /* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);
+
+/* scans.c: scans along a range that is split into parts of n. The ranges over which what is before
+ * a part is folded: over parts, and within one. */
+typedef struct { UOp *range, *part, *within; int64_t n; } ScanParts;
+void scan_parts_find(ScanParts *s, const Facts *f, UOp *range, int64_t n);
+/* Why scans along it cannot be in parts; NULL when they can. */
+const char *scan_parts_misfit(const Facts *f);
+UOp *scan_in_parts(const ScanParts *s, UOp *u, UOp *outer, UOp *inner);
 
 /* rfactor.c: ["rfactor", r] */
 void rfactor_range(Rewriting *w, const Val *a);

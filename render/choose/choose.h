@@ -9,6 +9,13 @@ const char *choose_tiles(Plan *p, const KernelUse *use, const Facts *f, const Fo
 /* gpu.c: the list of actions for a GPU and a kernel whose work is a contraction, and the rule by
  * which it was chosen; NULL for any other. */
 const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, const char **rule);
+/* The kernel as this list of actions rewrites it, and the names of its ranges. */
+UOp *kernel_with(const KernelUse *use, const Val *list, Rewriting *w);
+/* The ranges of these paths in the kernel as the splits leave it; none for pieces of one
+ * iteration. */
+uint64_t set_of(const Facts *f, const Rewriting *w, const char *const *path, int n);
+/* grid.c: the list for reductions of a few columns, which choose_gpu takes too; NULL for others. */
+const Val *choose_columns(const KernelUse *use, const Facts *f, const Folds *k, const char **rule);
 /* A work item for each element, or a group for each row, where choose_gpu has no list. Returns
  * the rule. */
 const char *choose_grid(Plan *p, const Facts *f, const Folds *k);

@@ -204,18 +204,6 @@ static void kinds_all(GpuTiles *t)
 
 /* ---- operands in the group's memory */
 
-/* The ranges of these paths in the kernel as the splits leave it; none for pieces of one
- * iteration. */
-static uint64_t set_of(const Facts *f, const Rewriting *w, const char *const *path, int n)
-{
-	uint64_t set = 0;
-	for (int i = 0; i < n; i++)
-		for (int r = 0; r < f->nrange; r++)
-			if (axis_of(f, r) == rewriting_axis(w, val_str(path[i])))
-				set |= 1ull << r;
-	return set;
-}
-
 /* The side with which a load moves, when it moves with k.1 and not with the other one: all items
  * along that other one use it. NULL: there is none. */
 static const Side *shared_along(const GpuTiles *t, const Facts *f, const Rewriting *w,
@@ -273,11 +261,7 @@ static int64_t stage_shared_loads(GpuTiles *t, const Facts *f, const Rewriting *
 /* The kernel as the list so far rewrites it. */
 static UOp *with_list(const GpuTiles *t, const KernelUse *use, Rewriting *w)
 {
-	const Val *list = val_array(t->list.n, t->list.at);
-	UOp *kernel = node_like(use->kernel, use->kernel->nsrc, use->kernel->src,
-		val_set(use->kernel->arg, "actions", list));
-	KernelUse as = {.kernel = kernel, .call = use->call, .alias = use->alias};
-	return kernel_rewritten(&as, w);
+	return kernel_with(use, val_array(t->list.n, t->list.at), w);
 }
 
 /* The list of splits goes on with the order, the kinds and the values that `stage` chooses in the
@@ -405,6 +389,24 @@ static const Val *choose_tiles_of(const KernelUse *use, GpuTiles *t, const char 
 	return NULL;
 }
 
+UOp *kernel_with(const KernelUse *use, const Val *list, Rewriting *w)
+{
+	UOp *kernel = node_like(use->kernel, use->kernel->nsrc, use->kernel->src,
+		val_set(use->kernel->arg, "actions", list));
+	KernelUse as = {.kernel = kernel, .call = use->call, .alias = use->alias};
+	return kernel_rewritten(&as, w);
+}
+
+uint64_t set_of(const Facts *f, const Rewriting *w, const char *const *path, int n)
+{
+	uint64_t set = 0;
+	for (int i = 0; i < n; i++)
+		for (int r = 0; r < f->nrange; r++)
+			if (axis_of(f, r) == rewriting_axis(w, val_str(path[i])))
+				set |= 1ull << r;
+	return set;
+}
+
 const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, const char **rule)
 {
 	GpuTiles t = {.f = f, .k = -1};
@@ -415,70 +417,8 @@ const Val *choose_gpu(const KernelUse *use, const Facts *f, const Folds *k, cons
 		list = choose_tiles_of(use, &t, rule);
 	else if (plain)
 		list = choose_blocks(use, &t, rule);
+	else
+		list = choose_columns(use, f, k, rule);
 	vec_free(&t.list);
 	return list;
-}
-
-/* ---- all others: items or groups */
-
-/* Items of a group of their own, at least; items enough for all multiprocessors. */
-static int group_least(void) { return 2 * WARP; }
-static int few(void) { return 64 * target->machine.cores; }
-
-static int64_t greatest_reduction(const Facts *f, const Folds *k)
-{
-	int64_t most = 0;
-	for (size_t i = 0; i < k->reduce.n; i++) {
-		int64_t n = count_of(f, bound_of(k->reduce.at[i]));
-		most = n > most ? n : most;
-	}
-	return most;
-}
-
-/* the ranges on which every reduction depends as much as on any other: the rows */
-static uint64_t row_ranges(const Facts *f, const Folds *k)
-{
-	uint64_t set = 0;
-	int most = 0;
-	for (int r = 0; r < f->nrange; r++)
-		most = k->weight[r] > most ? k->weight[r] : most;
-	for (int r = 0; r < f->nrange && most; r++)
-		if (k->weight[r] == most && f->out >> r & 1)
-			set |= 1ull << r;
-	return set;
-}
-
-/* Do all of the costliest reductions depend on every output range? Then items are better than
- * groups. */
-static bool even_work(const Facts *f, const Folds *k, uint64_t free)
-{
-	int64_t most = greatest_reduction(f, k);
-	for (size_t i = 0; i < k->reduce.n; i++) {
-		uint64_t missing = free & ~free_of(k->reduce.at[i]);
-		if (count_of(f, bound_of(k->reduce.at[i])) * 4 >= most && count_of(f, missing) > 1)
-			return false;
-	}
-	return true;
-}
-
-/* Returns the rule, as choose_tiles does. */
-const char *choose_grid(Plan *p, const Facts *f, const Folds *k)
-{
-	uint64_t free = f->out & ~f->serial;
-	p->mode = PLAN_ITEMS;
-	p->items = target->group;
-	p->bound = free;
-	if (!k->reduce.n || k->scan.n || f->serial)
-		return arena_printf("%lld places%s", (long long)count_of(f, free),
-			f->serial ? ", each with what runs in order" : ", no reduction");
-	bool even = even_work(f, k, free);
-	int64_t most = greatest_reduction(f, k);
-	if (most < group_least() || (even && count_of(f, free) >= few()))
-		return arena_printf("%lld places (%d are enough for items), reductions of %lld "
-			"(a group takes %d)", (long long)count_of(f, free), few(), (long long)most,
-			group_least());
-	p->mode = PLAN_GROUP;
-	p->bound = even ? free : row_ranges(f, k);
-	return arena_printf("a reduction of %lld (a group takes %d) for each of %lld rows",
-		(long long)most, group_least(), (long long)count_of(f, p->bound));
 }

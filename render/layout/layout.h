@@ -43,10 +43,21 @@ UOp *stored_along(const Facts *f);
 /* The ranges of a set, in order of their axes; returns how many. */
 int ranges_of(const Facts *f, uint64_t set, UOp **range);
 
+/* ---- parts.c: values that calls of their own compute into buffers over ranges */
+
+UOp *buffer_over(const char *name, const char *role, DType dtype, int n, UOp *const *range);
+/* What stands for the value in the call's kernel, once the call has the buffer behind its own. */
+UOp *load_over(const UOp *call, const UOp *buffer, UOp *const *range);
+/* A call that computes it, of what the kernel of `call` reads; the same of parts, named so. */
+UOp *stored_by(const UOp *call, const char *name, UOp *buffer, UOp *value, UOp *const *range);
+UOp *parts_call(UOp *call, UOp *buffer, UOp *value, UOp *const *range);
+
 /* ---- the passes */
 
 /* reductions.c: long reductions that leave few elements, split into parts. */
 Graph *layout_reductions(Graph *g);
+/* scans.c: long scans beside few others, in parts. */
+Graph *layout_scans(Graph *g);
 /* ranges.c: ranges of which contractions take quotient and remainder, as two. */
 Graph *layout_ranges(Graph *g);
 /* swaps.c: contractions of narrow integers as instructions of the target. */

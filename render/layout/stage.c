@@ -38,6 +38,9 @@ static bool divides(UOp *size, const Val *n)
 static const char *split_misfit(const Facts *f, int axis, const Val *n, const Val *tail)
 {
 	const UOp *side = stored_along(f);
+	for (int r = 0; r < f->nrange; r++)
+		if (axis_of(f, r) == axis && f->scanned >> r & 1)
+			return "a scan runs along it";
 	if (val_is_str(tail, "peel"))
 		return "only loops peel: it stands in the kernel";
 	if (val_is_str(tail, "overlap"))
@@ -153,13 +156,6 @@ const Val *staging_action(const Staging *p, const char *call, const Rewriting *w
 
 /* ---- the call that stores it */
 
-/* The kernel's buffers move up by one slot: the first is the one that is written. */
-static UOp *slots_on(UOp *u, void *ctx)
-{
-	(void)ctx;
-	return u->op == OP_PARAM ? param_moved(u, param_slot(u) + 1) : u;
-}
-
 /* The value over loops of its own: the ranges in order, then those that it reduces. */
 static UOp *value_over(const Staging *p, UOp **loop)
 {
@@ -180,20 +176,7 @@ static UOp *value_over(const Staging *p, UOp **loop)
 				n++;
 				break;
 			}
-	return walk_replace(substitute(p->value, n, from, to), slots_on, NULL);
-}
-
-static UOp *storing_call(const Staging *p, const char *what, UOp *buffer)
-{
-	UOp *at[MAX_RANK + 1] = {param_new(0, buffer)};
-	UOp *value = value_over(p, at + 1);
-	UOp *place = node_new(OP_INDEX, buffer->dtype, 1 + p->n, at, VNIL);
-	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, value);
-	UOp **src = arena_alloc((p->call->nsrc + 1) * sizeof *src);
-	src[0] = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str(what)), store);
-	src[1] = buffer;
-	memcpy(src + 2, p->call->src + 1, (p->call->nsrc - 1) * sizeof *src);
-	return call_compact(node_new(OP_CALL, DT_NONE, p->call->nsrc + 1, src, VNIL));
+	return substitute(p->value, n, from, to);
 }
 
 static bool name_taken(const Schedule *s, const char *name)
@@ -220,25 +203,22 @@ static int kind_of(const Staging *p)
 
 static UOp *buffer_for(const Schedule *s, const Staging *p)
 {
-	UOp *dim[MAX_RANK];
 	int kind = kind_of(p), number = s->count[kind];
 	const char *name, *of = buffer_name(kind == STAGE ? p->call->src[1] :
 		place_buffer(p->call, p->value->src[0]));
 	do
 		name = arena_printf("%.200s.%s%d", of, buffer_suffix[kind], number++);
 	while (name_taken(s, name));
-	for (int i = 0; i < p->n; i++)
-		dim[i] = p->order[i]->src[0];
-	return buffer_of(name, p->prepared ? "prepared" : "temp", p->value->dtype,
-		shape_new(p->n, dim));
+	return buffer_over(name, p->prepared ? "prepared" : "temp", p->value->dtype, p->n,
+		p->order);
 }
 
 /* The buffer that has the value, and the call that stores it; NULL where it is stored already: one
  * order of the same constants. */
 static UOp *stored(Schedule *s, const Staging *p, UOp **call)
 {
-	UOp *to = buffer_for(s, p);
-	*call = storing_call(p, kernel_of[kind_of(p)], to);
+	UOp *to = buffer_for(s, p), *loop[MAX_RANK], *value = value_over(p, loop);
+	*call = stored_by(p->call, kernel_of[kind_of(p)], to, value, loop);
 	uint64_t key = (*call)->src[0]->id;
 	for (uint32_t k = 2; k < (*call)->nsrc; k++)
 		key = hash_mix(key, (*call)->src[k]->id);
@@ -256,12 +236,9 @@ static UOp *stored(Schedule *s, const Staging *p, UOp **call)
 /* The call that reads it there. */
 static UOp *reading_call(const Staging *p, UOp *buffer)
 {
-	UOp *at[MAX_RANK + 1] = {param_new((int64_t)p->call->nsrc - 1, buffer)}, *value = p->value;
-	memcpy(at + 1, p->order, p->n * sizeof *at);
-	UOp *place = node_new(OP_INDEX, value->dtype, 1 + p->n, at, VNIL);
-	UOp *load = NODE(OP_LOAD, value->dtype, VNIL, place);
-	return call_compact(call_with_buffer(p->call, substitute(p->f.kernel, 1, &value, &load),
-		buffer));
+	UOp *value = p->value, *load = load_over(p->call, buffer, p->order);
+	UOp *kernel = substitute(p->f.kernel, 1, &value, &load);
+	return call_compact(call_with_buffer(p->call, kernel, buffer));
 }
 
 /* ---- the action */

@@ -1,3 +1,8 @@
+#ifndef HELPER_f32x4
+#define HELPER_f32x4
+typedef struct __align__(16) { float at[4]; } f32x4;
+#endif
+
 #ifndef HELPER_max_f32
 #define HELPER_max_f32
 static __device__ inline float max_f32(float a, float b)
