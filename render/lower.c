@@ -54,6 +54,7 @@ static const Pass passes[] = {
 	{"collapse", lower_collapse, "loops that are contiguous in memory become one",
 		.optional = true},
 	{"actions", lower_actions, "choose the actions of each kernel", .optional = true},
+	{"binders", lower_binders, "reductions that a list names have ranges of their own"},
 	{"rewrites", lower_rewrites, "actions that rewrite a kernel: its ranges split"},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},

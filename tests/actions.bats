@@ -27,6 +27,7 @@ drawn() {
 @test "actions: partial accumulators and jam" { drawn 3 12 clang partial jam; }
 @test "actions: products of narrow integers as one op" { drawn 6 12 clang swap; }
 @test "actions: parts of reductions" { drawn 6 12 clang rfactor; }
+@test "actions: reductions with ranges of their own" { drawn 6 12 clang own; }
 @test "actions: stage, packed operands too, and the next row prefetched" { drawn 3 12 clang stage prefetch_loads; }
 @test "actions: the next row prefetched where other ranges of its place are tiled" {
 	printf 'input x f16[8, 7, 5]\noutput y = cast(f32(x)[2:8, 1:4, 1:5], f16)\n' > p.t
@@ -60,7 +61,7 @@ worded() {
 }
 
 # run by pocl or another OpenCL device if there is one, and always by the interpreter of loops
-@test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split peel swap; }
+@test "actions: items and groups of a GPU, local memory" { drawn 1 "$(sanitized && echo 3 || echo 8)" opencl bind group stage split peel swap own; }
 @test "actions: ranges that are groups, items and tiles of a GPU" { drawn 2 "$(sanitized && echo 3 || echo 8)" opencl kind; }
 
 @test "actions: lists that do not fit their kernel are refused" {
@@ -77,7 +78,9 @@ worded() {
 		'split 0 64 overlap; kind 0.1 jam' 'split 0 2 overlap; kind 0.1 jam; kind 0.1 vector' 'split 1 32 overlap; split 1.1 12; kind 1.1.0 jam; kind 1.1.1 vector' \
 		'split 1 32 overlap; split 1.1 16; kind 1.1.0 jam' 'split 0 2 peel; kind 0.1 jam; split 0.0 2 overlap' 'kind 0 jam' 'kind 2 jam 0' 'kind 0 jam 4' 'kind 2 jam 4 near' 'kind 2 jam 4; kind 2 jam 2' \
 		'split 0 2 overlap; kind 0.1 jam; split 0.0 2; kind 0.0.0 thread' 'split 0 2 overlap; kind 0.1 thread' 'rfactor 0 4' 'rfactor 2 3' 'kind 0.1 jam' 'order 0.0 1' 'stage LOAD.0 register' \
-		'kind 1 thread' 'kind 0 thread; kind 0 thread' 'kind 2 thread' 'kind 0 vector' 'kind 1 vector' 'split 1 4; kind 1.1 vector; tile 1.1 1 4' 'kind 0 faster'; do
+		'kind 1 thread' 'kind 0 thread; kind 0 thread' 'kind 2 thread' 'kind 0 vector' 'kind 1 vector' 'split 1 4; kind 1.1 vector; tile 1.1 1 4' 'kind 0 faster' \
+		'split RREDUCE.0.0 2' 'split RREDUCE.0.3 2' 'split RREDUCE.1.2 2' 'split LOAD.0.2 2' 'split RREDUCE.0. 2' 'split RREDUCE.0 2' 'split RREDUCE.*.0 2' 'split RREDUCE.* 2' 'kind RREDUCE.0.2.0 unroll' 'split RREDUCE.0.2 8; kind RREDUCE.0.2 unroll' \
+		'kind RREDUCE.0.2x unroll' 'order 0 1 2 RREDUCE.0.2' 'tile RREDUCE.0.2 2 1; chunk RREDUCE.0.2 2' 'kind RREDUCE.0.2 thread'; do
 		fails 4 tool lower --opt "r_*: $list" m.mp || { echo "$list"; return 1; }
 	done
 	for list in 'bind 64 2' 'bind 3 0' 'bind 0 0' 'group 64 2' 'tile 0 2 1' 'grid 1' 'bind 64 0 1; tile 1 2 1' 'group 2048 0' \
@@ -116,6 +119,51 @@ worded() {
 			ok tool diff --ulp 0 plain$n.npz l.npz || { echo "$list, n=$n: $output"; return 1; }
 		done
 	done
+}
+
+@test "actions: two reductions over one range, one split, the other in another order, the output in tiles" {
+	local list loops='max over r2 < 48|add over r3 < 48'
+	printf 'input x f32[n, 48] where n in 1..9\noutput y = softmax(x)\n' > s.t
+	tool trace s.t | tool fuse > s.mp
+	tool show --loops s.mp | grep -q 'max over r1 < 48'
+	tool lower --opt 'r_*: split RREDUCE.1.1 8; split RREDUCE.0.1 5' --stop-after binders s.mp > own.mp
+	[ "$(tool show --loops own.mp | grep -cE "$loops")" = 2 ]
+	tool show own.mp | sed 's/actions: .*\]\], b/b/' | tool show -p | tool lower --skip actions > plain.mp
+	tool show own.mp | sed 's/binders: .*\]\]/binders: [5]/' | tool show -p > bad.mp
+	fails 4 tool lower bad.mp
+	for n in 1 9; do tool run --interpret n=$n x=rand s.mp -o i$n.npz; done
+	for list in 'split RREDUCE.1.1 8' 'split RREDUCE.0.1 5; order RREDUCE.0.1.1 0 1' 'split RREDUCE.1.1 7 peel; order RREDUCE.1.1.0 0 1 RREDUCE.1.1.1; split RREDUCE.0.1 16' \
+		'rfactor RREDUCE.1.1 16' 'split RREDUCE.1.1 4; rfactor RREDUCE.1.1.1; split 1 32 overlap; kind 1.1 vector' 'split RREDUCE.0.1 8; split RREDUCE.1.1 8; split 1 10 overlap; kind RREDUCE.0.1.1 unroll' \
+		'kind RREDUCE.0.1 unroll; kind RREDUCE.1.1 jam 3; tile 1 1 16' 'split RREDUCE.*.1 8; split 1 10 overlap' 'split RREDUCE.*.1 8; split RREDUCE.1.1 5 peel; kind RREDUCE.*.1.1 unroll'; do
+		for target in clang opencl; do
+			[[ $target = clang || $list != *@(order|vector|peel|tile|overlap)* ]] || continue
+			tool lower -t $target --opt "r_*: $list" s.mp > l.mp
+			ok tool prove s.mp l.mp || { echo "$target, $list: $output"; return 1; }
+			for n in 1 9; do
+				tool run --interpret n=$n x=rand l.mp -o l.npz
+				ok tool diff --rtol 2e-6 i$n.npz l.npz || { echo "$target, $list, n=$n: $output"; return 1; }
+			done
+		done
+		tool lower --opt "r_*: $list" s.mp | tool run n=9 x=rand -o c.npz
+		ok tool diff --rtol 2e-6 i9.npz c.npz || { echo "compiled, $list: $output"; return 1; }
+		# the document as it is between two passes is lowered to the same loops
+		tool lower --opt "r_*: $list" s.mp > whole.mp
+		tool lower --opt "r_*: $list" --stop-after binders s.mp | tool lower > again.mp
+		ok tool diff whole.mp again.mp || { echo "again: $list"; return 1; }
+	done
+}
+
+@test "actions: reductions share a range that is not the output's" {
+	printf 'input x f32[5, 48]\noutput y = x * sum(x * x, axis=1, keepdims=true) + sum(x, axis=1, keepdims=true)\n' | tool trace | tool fuse > s.mp
+	tool lower --opt 'r_*: split RREDUCE.*.1 8; split 1 7 overlap; kind 1.1 vector' s.mp > l.mp 2>&1 && return 1
+	tool lower --opt 'r_*: split RREDUCE.*.1 8; split 1 16 overlap; kind 1.1 vector' s.mp > l.mp
+	[ "$(tool show --loops l.mp | grep -c 'reduce$')" = 2 ]
+	tool lower --opt 'r_*: split RREDUCE.0.1 8; split RREDUCE.1.1 8' s.mp | tool show --loops > two
+	[ "$(grep -c 'reduce$' two)" = 4 ]
+	ok tool prove s.mp l.mp
+	tool run --interpret x=rand s.mp -o i.npz
+	tool run x=rand l.mp -o l.npz
+	ok tool diff --rtol 2e-6 i.npz l.npz
 }
 
 @test "actions: serial loops stay in order" {

@@ -244,6 +244,21 @@ class Kernel:
         """output ranges that may run in any order"""
         return sorted(self.out - self.serial, key=path)
 
+    def give_own(self, folds, name):
+        """the names of the ranges that reductions have for themselves where a list names them"""
+        bound = set().union(*(u.bound for u in folds))
+        inside, names = set(folds), {a: f"{name}.{a}" for a in bound}
+        for u in reversed(self.all):
+            inside |= set(u.src) if u in inside else set()
+        for u in inside - set(folds):
+            u.free |= {names[a] for a in u.free & bound}
+        self.size |= {names[a]: list(self.size[a]) for a in bound}
+        for u in folds:
+            u.bound = {names[a] for a in u.bound}
+        others = set().union(self.out, *(u.bound for u in self.reduces))
+        self.size = {a: n for a, n in self.size.items() if a in others}
+        return sorted(names.values(), key=path)
+
     def split(self, axis, n):
         """the ranges after one was split in two; of a scan's, the number of those over its parts"""
         low, high = self.size.pop(axis)
@@ -261,7 +276,8 @@ class Kernel:
 
 
 def path(axis):
-    return [int(n) for n in str(axis).split(".")]
+    """for the order of names; a reduction's own ranges, RREDUCE.1.2, are behind the others"""
+    return [int(n) if n.isdigit() else 64 for n in str(axis).split(".")]
 
 
 def value(u, high):
@@ -411,6 +427,31 @@ def rfactor(l):
     l.k.split(a, n)
     l.split = True
     return l.add("rfactor", f"{a}.{l.r.randint(0, 1)}")
+
+
+def own(l):
+    """reductions have ranges of their own, each or together, which are split, in parts, written out or in another order"""
+    if l.words or not l.k.reduces or l.k.sorts:
+        return False
+    one = l.r.sample(l.k.reduces, min(len(l.k.reduces), l.r.choice([0, 1, 1, 2])))
+    names = [a for u in one for a in l.k.give_own([u], l.k.value(u))]
+    rest = [u for u in l.k.reduces if u not in one]
+    if rest and (not one or l.r.random() < 0.3):
+        over = l.r.choice(sorted(rest[0].bound))
+        names += l.k.give_own([u for u in rest if over in u.bound], "RREDUCE.*")
+    ways = [split, peel, rfactor, order, order] if l.target != "opencl" else [split, peel]
+    l.split = True
+    l.r.choice(ways)(l)
+    left = [a for a in names if a in l.k.size]
+    if left and l.r.random() < 0.7:
+        a = l.r.choice(left)
+        l.add("kind", a, *l.r.choice([["loop"], ["unroll"] if l.k.size[a][0] == l.k.size[a][1] < 64 else ["loop"], ["jam", l.r.choice([2, 3, 4])]]))
+    if left and l.target != "opencl" and l.r.random() < 0.3:
+        l.add("rfactor", l.r.choice(left), l.r.choice([2, 4, 16]))
+    values = sorted({u.op for u in l.k.all if u.op in VALUES and u in l.k.values})
+    if left and values and l.r.random() < 0.15:     # counted with those of the reductions' own
+        l.add("stage", f"{l.r.choice(values)}.{l.r.randrange(2)}", l.r.choice(left))
+    return bool(l.words)
 
 
 def near(r, size):
@@ -591,18 +632,18 @@ def spoil(l):
         l.words[i] = tuple(words)
 
 
-ACTIONS = {"split": split, "peel": peel, "swap": swap, "rfactor": rfactor, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
+ACTIONS = {"split": split, "peel": peel, "swap": swap, "rfactor": rfactor, "own": own, "order": order, "tile": tile, "chunk": chunk, "grid": grid, "partial": partial, "jam": jam, "nontemporal": nontemporal,
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group, "kind": kind, "pad": kind}
 CPU = [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads]
 OTHERS = {"clang": CPU, "llvm": CPU, "opencl": [order, partial, stage, items, items]}
-WANTS = {"swap": [narrow], "rfactor": KINDS + [running] * 4, "tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
+WANTS = {"swap": [narrow], "own": [rows, rows, rows, several, contraction, reduction, gated], "rfactor": KINDS + [running] * 4, "tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
          "partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
          "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several], "kind": [contraction, contraction, reduction, rows, moved, gated, several]}
 
 
 def draw(k, action, r, target):
     l = List(k, r, target)
-    before = [] if action in ("kind", "split", "peel", "swap", "rfactor", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
+    before = [] if action in ("kind", "split", "peel", "swap", "rfactor", "own", "transpose", "prefetch_stores") else r.sample(OTHERS[target], 2)
     for f in before:
         if f.__name__ != action and r.random() < 0.6:
             f(l)

@@ -27,6 +27,13 @@ tuples() { tool show -p "$TESTS/golden/fold_tuples.mp.txt"; }
 	ok tool run l.mp x=rand -o c.npz
 	tool diff i.npz c.npz
 	fails 4 tool lower -t clang --opt 'r_5_37: split 1 8; rfactor 1.1; stage RREDUCE.0 1.1' --skip layout s.mp
+	# a range of its own, by the name of either component
+	for list in 'split RREDUCE.1.1 8 peel' 'split RREDUCE.*.1 8' 'split RREDUCE.0.1 8; rfactor RREDUCE.0.1.1; stage RREDUCE.0 RREDUCE.0.1.1; stage RREDUCE.1 RREDUCE.0.1.1'; do
+		tool lower -t clang --opt "r_5_37: $list" --skip layout s.mp > l.mp
+		ok tool run l.mp x=rand -o c.npz
+		tool diff i.npz c.npz
+	done
+	fails 4 tool lower -t clang --opt 'r_5_37: split RREDUCE.0.1 8; split RREDUCE.1.1 4' --skip layout s.mp
 	tool lower -t clang --opt 'r_5_37n1: split 1 8; order 1.0 0 1.1' --skip layout s.mp > l.mp
 	ok tool run l.mp x=rand -o c.npz
 	tool diff i.npz c.npz

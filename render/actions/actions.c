@@ -10,8 +10,9 @@
  *     ["stage", "FDIV.0"]     the value of each lane in a register
  *     ["tile", 0, 8, 1]       8 elements of r0 side by side (words.c)
  *
- * Ranges are named by axis number, after a split by path; values by their op and a number among
- * those of that op (value_name). The empty list is plain loops. */
+ * Ranges are named by axis number, after a split by path; those of one reduction as RREDUCE.0.1
+ * (binders.c); values by their op and a number among those of that op (value_name). The empty list
+ * is plain loops. */
 #include "actions/actions.h"
 #include <ctype.h>
 #include <errno.h>

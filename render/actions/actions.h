@@ -86,16 +86,23 @@ typedef struct {
 	int round;              /* of a word: those of lower rounds are written out before */
 	bool schedule;          /* it stands in the SINK, and layout carries it out */
 } Action;
-/* The row of action a of a kernel, or of the SINK; dies with MALFORMED when there is none, it is
- * one of the other, or its operands do not fit it. */
+/* The row of a, an action of this kernel, or of the SINK; dies with MALFORMED when it is none. */
 const Action *action_find(const UOp *of, const Val *a);
 /* All rows. */
 const Action *action_rows(size_t *n);
 /* The letter of a form for word number `word` of an action, from 1 on; one with a * stands for all
  * that are left. */
 char form_letter(const char *form, size_t word);
+/* Does the word of the action name a range? */
+bool is_range_word(const Action *row, const Val *a, size_t word);
 /* Prints the actions for --help. */
 void actions_help(void);
+
+/* binders.c: the kernel in which the reductions of which its list names ranges, as RREDUCE.1.2,
+ * have their own; in its arg, "binders" says which numbers these have. */
+UOp *kernel_binders(const KernelUse *use);
+/* Pass: that of each kernel. */
+Graph *lower_binders(Graph *g);
 
 /* ---- rewrites.c: actions that are carried out on the kernel's graph */
 
@@ -116,9 +123,8 @@ struct Rewriting {
 	/* the range that was split last, its pieces, and what stands for it since */
 	UOp *was, *piece[2], *index;
 };
-/* Begins with the names that a kernel's ranges have. */
+/* Begins with the names that a kernel's ranges have; the name of the range of that number. */
 void rewriting_begin(Rewriting *w, const KernelUse *use);
-/* The name of a range that has that number. */
 const char *rewriting_path(const Rewriting *w, int axis);
 /* A word of a list that names a range, as text. */
 const char *range_path(const Val *v);
@@ -140,14 +146,6 @@ void rewriting_new(Rewriting *w, int axis);
 
 /* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);
-
-/* scans.c: scans along a range that is split into parts of n. The ranges over which what is before
- * a part is folded: over parts, and within one. */
-typedef struct { UOp *range, *part, *within; int64_t n; } ScanParts;
-void scan_parts_find(ScanParts *s, const Facts *f, UOp *range, int64_t n);
-/* Why scans along it cannot be in parts; NULL when they can. */
-const char *scan_parts_misfit(const Facts *f);
-UOp *scan_in_parts(const ScanParts *s, UOp *u, UOp *outer, UOp *inner);
 
 /* rfactor.c: ["rfactor", r] */
 void rfactor_range(Rewriting *w, const Val *a);

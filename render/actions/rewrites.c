@@ -115,13 +115,27 @@ static const Val *overlaps(const Rewriting *w)
 	return v;
 }
 
+/* The name of a range before any action: that of a reduction's own (binders.c), or its number. */
+static const char *first_name(const UOp *kernel, int axis)
+{
+	const Val *own = val_get(kernel->arg, "binders");
+	for (size_t i = 0; own && own->kind == VAL_ARRAY && i < own->n; i++) {
+		const Val *a = own->a[i];
+		if (a->kind != VAL_ARRAY || a->n != 2 || a->a[0]->kind != VAL_STR)
+			die(MALFORMED, "node %u KERNEL: binders are [name, number]", kernel->id);
+		if (a->a[1]->kind == VAL_INT && a->a[1]->i == axis)
+			return a->a[0]->s;
+	}
+	return arena_printf("%d", axis);
+}
+
 void rewriting_begin(Rewriting *w, const KernelUse *use)
 {
 	Facts f;
-	facts_find(&f, use->kernel, use->alias);
-	*w = (Rewriting){.kernel = use->kernel, .alias = use->alias};
+	*w = (Rewriting){.kernel = kernel_binders(use), .alias = use->alias};
+	facts_find(&f, w->kernel, use->alias);
 	for (int r = 0; r < f.nrange; r++) {
-		const char *path = arena_printf("%d", axis_of(&f, r));
+		const char *path = first_name(w->kernel, axis_of(&f, r));
 		if (!find(w, path))
 			w->name[w->nnames++] = (RangeName){path, axis_of(&f, r)};
 	}
@@ -151,7 +165,7 @@ static bool is_void(const Rewriting *w, uint64_t axes, const Val *a)
 	return false;
 }
 
-static bool is_range(const Action *row, const Val *a, size_t word)
+bool is_range_word(const Action *row, const Val *a, size_t word)
 {
 	char letter = word ? form_letter(row->args, word) : 0;
 	return (letter == 'r' || letter == 'R') && !val_is_str(a->a[word], "register");
@@ -161,7 +175,7 @@ static bool is_range(const Action *row, const Val *a, size_t word)
 static void check_names(const Rewriting *w, const Action *row, const Val *a)
 {
 	for (size_t i = 1; i < a->n; i++)
-		if (is_range(row, a, i))
+		if (is_range_word(row, a, i))
 			rewriting_axis(w, a->a[i]);
 }
 
@@ -183,7 +197,7 @@ static const Val *with_axes(const Rewriting *w, uint64_t axes, const Val *a)
 	const Val **v = arena_alloc(a->n * sizeof *v);
 	size_t n = 0;
 	for (size_t i = 0; i < a->n; i++) {
-		if (!is_range(row, a, i)) {
+		if (!is_range_word(row, a, i)) {
 			v[n++] = a->a[i];
 			continue;
 		}
@@ -255,10 +269,12 @@ static bool is_of_loops(const Rewriting *w, const Val *list, size_t i)
 
 static bool has_rewrites(const UOp *kernel, const Val *list)
 {
-	for (size_t i = 0; list && list->kind == VAL_ARRAY && i < list->n; i++)
+	if (!list || list->kind != VAL_ARRAY)
+		return false;
+	for (size_t i = 0; i < list->n; i++)
 		if (action_find(kernel, list->a[i])->rewrite)
 			return true;
-	return false;
+	return val_get(kernel->arg, "binders") != NULL;
 }
 
 UOp *kernel_rewritten(const KernelUse *use, Rewriting *w)
@@ -307,7 +323,7 @@ static const Val *with_paths(const Rewriting *w, const Val *list)
 		v.n = 0;
 		for (size_t k = 0; k < a->n; k++) {
 			const char *path = NULL, *of = range_path(a->a[k]);
-			for (int j = 0; is_range(row, a, k) && j < w->nnames; j++)
+			for (int j = 0; is_range_word(row, a, k) && j < w->nnames; j++)
 				if (w->name[j].axis == atoi(of))
 					path = w->name[j].path;
 			vec_push(&v, !path ? a->a[k] : val_str(arena_printf("%s%s", path,

@@ -8,7 +8,7 @@
  *
  * where k and j get the numbers behind all others. The last part stands before none, so k runs
  * over those before it, which are whole wherever the rest is. */
-#include "actions/actions.h"
+#include "actions/scans.h"
 
 void scan_parts_find(ScanParts *s, const Facts *f, UOp *range, int64_t n)
 {
@@ -32,7 +32,6 @@ const char *scan_parts_misfit(const Facts *f)
 	return NULL;
 }
 
-/* The scan u in parts of `inner` iterations, of which `outer` is the number. */
 UOp *scan_in_parts(const ScanParts *s, UOp *u, UOp *outer, UOp *inner)
 {
 	UOp *at = ix_add(ix_mul(s->part, ix_const(s->n)), s->within);

@@ -13,7 +13,7 @@
  *   overlap   none: the last n begin at N - n. For output ranges whose stores may be repeated, and
  *             whose outer piece stands outside: it says which items write the same
  * A scan along r is then one of each part, behind a fold of the parts before (scans.c). */
-#include "actions/actions.h"
+#include "actions/scans.h"
 #include <math.h>
 
 enum { MOST_FACTORS = 8 };
@@ -43,7 +43,7 @@ static UOp *range_at(const Split *s, int axis)
 		if (axis_of(&s->f, r) != axis)
 			continue;
 		if (range)
-			refuse(s, "two ranges have that number");
+			refuse(s, "two ranges have that number: RREDUCE.0.1 names one of them");
 		range = s->f.range[r];
 	}
 	if (!range)
@@ -72,6 +72,8 @@ static void check(const Split *s)
 		refuse(s, "it has fewer iterations than one piece");
 	if (s->f.sort)
 		refuse(s, "its kernel sorts");
+	if (s->tail == OVERLAP && s->f.out & s->f.reduced & bit)
+		refuse(s, "a reduction runs over it too, which one named as RREDUCE.0.1 does not");
 	if (s->tail == OVERLAP &&
 		(!(s->f.out & bit) || s->f.reduced & bit || s->f.serial & bit || s->f.in_place))
 		refuse(s, "what it writes may not be written twice");

@@ -85,9 +85,14 @@ _Noreturn void schedule_refuse(const Schedule *s, const char *why)
 		why);
 }
 
+/* Without those that the kernel's own list gives its reductions. */
 void call_ranges(Rewriting *w, UOp *call)
 {
-	rewriting_begin(w, &(KernelUse){.kernel = call->src[0], .alias = call_aliases(call)});
+	UOp *kernel = call->src[0];
+	const Val *arg = val_set(kernel->arg, "actions", NULL);
+	rewriting_begin(w, &(KernelUse){.alias = call_aliases(call),
+		.kernel = node_like(kernel, kernel->nsrc, kernel->src, arg)});
+	w->kernel = kernel;
 	w->behind = true;
 }
 

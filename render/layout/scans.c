@@ -6,7 +6,7 @@
  * The kernel is what `split r n; rfactor …` makes of it, and the totals are a call of their own.
  * The number of parts is the target's, whatever the number of threads, and they are combined in a
  * fixed order, so results do not depend on it. */
-#include "actions/actions.h"
+#include "actions/scans.h"
 #include "target/target.h"
 #include "document/document.h"
 #include "layout/layout.h"
