@@ -430,7 +430,7 @@ typedef struct {
 } RangeSplit;
 
 /* The two ranges that replace a range on a blocked axis. */
-static void block_ranges(RangeSplit *s)
+static void ranges_in_blocks(RangeSplit *s)
 {
 	Nodes all = walk(s->call->src[0]);
 	int axis = 0;
@@ -516,7 +516,7 @@ static UOp *without_conditions(const Blocks *b, UOp *call)
 static UOp *apply(Blocks *b, UOp *call)
 {
 	RangeSplit s = {.b = b, .call = call};
-	block_ranges(&s);
+	ranges_in_blocks(&s);
 	UOp *kernel = walk_replace(without_conditions(b, call), new_place, &s);
 	kernel = substitute(kernel, s.n, s.from, s.sum);
 	UOp **src = arena_alloc(call->nsrc * sizeof *src);

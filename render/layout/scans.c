@@ -112,9 +112,10 @@ static UOp *total_call(Calls *c, UOp *call, UOp *total, const Facts *f, UOp **lo
 	int n = ranges_of(f, free_of(total), range);
 	for (int i = 0; i < n; i++)
 		loop[i] = ix_range(range_axis(range[i]), "loop", range[i]->src[0]);
-	UOp *buffer = parts_buffer(arena_printf("totals%d", c->count++), total->dtype, n, loop);
-	vec_push(&c->out, parts_call(call, buffer, substitute(total, n, range, loop), n, loop));
-	*load = parts_load(call, buffer, n, range);
+	UOp *buffer = buffer_over(arena_printf("totals%d", c->count++), "temp", total->dtype, n,
+		loop);
+	vec_push(&c->out, parts_call(call, buffer, substitute(total, n, range, loop), loop));
+	*load = load_over(call, buffer, range);
 	return buffer;
 }
 
