@@ -72,7 +72,7 @@ static void check(const Split *s)
 	if (s->f.sort)
 		refuse(s, "its kernel sorts");
 	if (s->tail == OVERLAP && s->f.out & s->f.reduced & bit)
-		refuse(s, "a reduction runs over it too; one that is named, as RREDUCE.0.1, does not");
+		refuse(s, "a reduction runs over it too, unless one says RREDUCE.0.1");
 	if (s->tail == OVERLAP &&
 		(!(s->f.out & bit) || s->f.reduced & bit || s->f.serial & bit || s->f.in_place))
 		refuse(s, "what it writes may not be written twice");
