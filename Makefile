@@ -257,7 +257,7 @@ accuracy: all
 # Fuzzing (tests/fuzz/README.md): a reader a target (tests/fuzz/target_READER.c), and a stage a target, its main under
 # another name; and the generators of documents, graphs, faults and models.  make fuzz MINUTES=60 TARGETS="document lower graphs"
 READERS   = document text stream program onnx arrays rules sizes
-STAGES    = simplify schedule fuse lower render-c render-clang render-opencl
+STAGES    = simplify schedule fuse lower render-c render-clang render-llvm render-opencl
 GENERATORS = documents graphs faults onnx_models
 TARGETS  ?= $(READERS) $(STAGES) $(GENERATORS)
 MINUTES  ?= 15

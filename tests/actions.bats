@@ -171,11 +171,35 @@ worded() {
 	printf 'input x f32[9, 7]\noutput y = cumsum(x, axis=0)\n' > s.t
 	tool trace s.t | tool fuse > s.mp
 	for list in 'order 1 0' 'grid 1' 'tile 1 2 1'; do ok tool lower --opt "scan_*: $list" s.mp; done
-	for list in 'order 0 1' 'tile 0 2 1' 'grid 2' 'split 0 2'; do
+	for list in 'order 0 1' 'tile 0 2 1' 'grid 2' 'split 0 2 peel' 'split 0 2 overlap' 'split 0 2; order 0.1 0.0 1' 'split 0 2; rfactor 0.1'; do
 		fails 4 tool lower --opt "scan_*: $list" s.mp || { echo "$list"; return 1; }
 	done
 	fails 4 tool lower -t opencl --opt 'scan_*: bind 16 0' s.mp
 	fails 4 tool lower -t opencl --opt 'scan_*: group 16 1' s.mp
+}
+
+# tiles over the axes beside the scan, over parts of it, and both; their threads; what is left of the last part
+@test "actions: tiled scans, and scans in parts" {
+	local list n
+	printf 'input x f32[n, 37] where n in 9..70\noutput y = cumsum(x, axis=0)\noutput m = cummax(x, axis=0, reverse=true)\noutput k = cumprod(i8(x * 9), axis=0, dtype="i8")\n' |
+		tool trace | tool fuse > s.mp
+	for n in 9 16 70; do tool run --interpret s.mp n=$n x=rand -o i$n.npz; done
+	for list in 'tile 1 2 16' 'tile 1 3 1; grid 1' 'split 1 8; tile 1.1 1 8; order 1.0 1.1 0' 'split 0 8' 'split 0 8; rfactor 2' 'split 0 8 pad; rfactor 2; stage RREDUCE.0 2' \
+		'split 0 8; rfactor 2; order 0.0 1 0.1; tile 1 1 16; kind 0.0 thread' 'split 0 9; rfactor 2; tile 0.0 2 1; tile 1 1 8' 'split 0 8; rfactor 2; split 0.1 4; rfactor 4' \
+		'split 0 8; rfactor 2; split 2 2; rfactor 2.1; stage RREDUCE.0 2.0 2.1'; do
+		tool lower -t clang --opt "scan_*: $list" s.mp > l.mp || { echo "$list"; return 1; }
+		ok tool prove s.mp l.mp || { echo "$list: $output"; return 1; }
+		for n in 9 16 70; do
+			tool run l.mp n=$n x=rand -o l.npz
+			ok tool diff --rtol 1e-5 i$n.npz l.npz || { echo "$list, n=$n: $output"; return 1; }
+		done
+	done
+	for list in 'split 0 8; rfactor 2; kind 0.0 item 8' 'split 0 8; rfactor 2; kind 0.0 item 16; kind 1 item 16' 'split 0 8; rfactor 2; stage RREDUCE.0 2; kind 1 item 8'; do
+		tool lower -t opencl --opt "scan_*: $list" s.mp > l.mp || { echo "$list"; return 1; }
+		ok tool prove s.mp l.mp || { echo "$list: $output"; return 1; }
+		tool run --interpret l.mp n=70 x=rand -o l.npz
+		ok tool diff --rtol 1e-5 i70.npz l.npz || { echo "$list: $output"; return 1; }
+	done
 }
 
 @test "actions: no row buffer is chosen across a loop that must run in order" {

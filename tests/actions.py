@@ -119,6 +119,18 @@ def serial(p, i):
     return [p.read(f"a{i}", s), f"output y{i} = {y}"]
 
 
+def running(p, i):
+    """folds along one or two axes, from either end, of numbers that any order of them gives"""
+    s = p.shape(p.r.choice([1, 2, 2, 3]), most=600)
+    axis = p.r.randrange(len(s))
+    fold = p.r.choice(["cumsum", "cummax", "cummin", "cumprod"])
+    how = ", exclusive=true" * (fold == "cumsum" and p.r.random() < 0.3) + ", reverse=true" * (fold == "cumsum" and p.r.random() < 0.3)
+    y = p.r.choice(["{}", "{} * 2", "{} + x", "{} - cummax(x, axis=%d)" % axis]).format(f"{fold}(x, axis={axis}{how})")
+    dtype = p.r.choice(["f32", "i32", "i8", "f64"])
+    exact = dtype[0] == "i" or fold in ("cummax", "cummin")
+    return [p.read(f"a{i}", s, dtype), f"output {'m' if exact else 'y'}{i} = {named(y, i)}"]
+
+
 def gated(p, i):
     """loads that a condition forbids in part"""
     if p.r.random() < 0.5:
@@ -248,14 +260,19 @@ class Kernel:
         return sorted(names.values(), key=path)
 
     def split(self, axis, n):
-        """the ranges after one was split in two"""
+        """the ranges after one was split in two; of a scan's, the number of those over its parts"""
         low, high = self.size.pop(axis)
+        parts = None
+        if axis in self.serial and self.scans:
+            parts = 1 + max(path(a)[0] for a in [axis, *self.size])
+            self.size |= {parts: [(low - 1) // n, (high - 1) // n], parts + 1: [n, n]}
         outer, inner = f"{axis}.0", f"{axis}.1"
         self.size |= {outer: [-(-low // n), -(-high // n)], inner: [n, n]}
         for ranges in [self.out, self.serial, *(u.free for u in self.all)]:
             if axis in ranges:
                 ranges.remove(axis)
-                ranges |= {outer, inner}
+                ranges |= {inner} if ranges is self.serial else {outer, inner}
+        return parts
 
 
 def path(axis):
@@ -380,8 +397,27 @@ def swap(l):
     return l.add("swap", f"{a}.1")
 
 
+def scan_parts(l):
+    """a scan in parts, whose totals may stand in a row buffer"""
+    along = [a for a in l.k.serial if l.k.size[a][1] > 1]
+    if l.words or not along:
+        return False
+    a = l.r.choice(along)
+    n = min(near(l.r, l.r.choice([*l.k.size[a], 8])), l.k.size[a][1])
+    l.add("split", a, n, *l.r.choice([[], ["guard"], ["pad"]]))
+    parts = l.k.split(a, n)
+    l.split = True
+    if l.r.random() < 0.8:
+        l.add("rfactor", parts)
+        if l.k.size[parts][1] > 1 and l.r.random() < 0.8:
+            l.add("stage", "RREDUCE.0", parts)
+    return True
+
+
 def rfactor(l):
     """a reduction in parts, which may stand in a row buffer, in vectors"""
+    if l.k.scans:
+        return scan_parts(l)
     folds = [a for a in l.k.size if a not in l.k.out and l.k.size[a][1] > 3]
     if l.words or not folds:
         return False
@@ -600,7 +636,7 @@ ACTIONS = {"split": split, "peel": peel, "swap": swap, "rfactor": rfactor, "own"
            "stage": stage, "transpose": transpose, "prefetch_stores": transpose_prefetched, "prefetch_loads": prefetch_loads, "bind": bind, "group": group, "kind": kind, "pad": kind}
 CPU = [order, tile, chunk, grid, partial, jam, nontemporal, stage, prefetch_loads]
 OTHERS = {"clang": CPU, "llvm": CPU, "opencl": [order, partial, stage, items, items]}
-WANTS = {"swap": [narrow], "own": [rows, rows, rows, several, contraction, reduction, gated], "tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
+WANTS = {"swap": [narrow], "own": [rows, rows, rows, several, contraction, reduction, gated], "rfactor": KINDS + [running] * 4, "tile": KINDS + [serial] * 4, "grid": KINDS + [serial] * 4,
          "partial": [reduction, rows, contraction, several, gated], "jam": [contraction, reduction, gated, several], "transpose": [moved], "prefetch_stores": [moved],
          "prefetch_loads": [rows], "stage": [contraction, rows, reduction, gated], "group": [reduction, rows, contraction, several], "kind": [contraction, contraction, reduction, rows, moved, gated, several]}
 

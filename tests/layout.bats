@@ -174,6 +174,44 @@ kernels() { printf "$1" > p.t; tool trace p.t | tool fuse | tool lower -t clang 
 
 # a word's row, and its scores against every row; the last panel of 1090 rows starts early, and
 # indices may be out of range
+# exact: of integers as floats, of which no order rounds a sum
+@test "layout: long scans in parts, the same bits from any number of threads, and by items of a GPU" {
+	local program target n
+	for program in 'input x i16[66001]\noutput y = cumsum(f32(x %% 8))' 'input x i16[3, 70000]\noutput y = cumsum(f32(x %% 8), axis=1, reverse=true)' \
+		'input x i16[70000, 2]\noutput y = cumsum(f32(x %% 8), axis=0, exclusive=true) * 2' 'input x i16[n] where n in 66000..70000\noutput y = cumsum(f64(x %% 8)) - 1' \
+		'input x f16[65536]\noutput y = cumsum(trunc(x), axis=0)'; do
+		printf "$program\n" | tool trace | tool fuse > s.mp
+		n=; [[ $program != *where* ]] || n=n=67001
+		tool run --interpret s.mp x=rand $n -o i.npz
+		for target in clang opencl; do
+			tool lower -t $target --explain s.mp > l.mp 2> told
+			grep -q 'a scan in parts of' told || { echo "$program: not in parts, $target"; return 1; }
+			tool run --interpret l.mp x=rand $n -o c.npz
+			ok tool diff --ulp 0 i.npz c.npz || { echo "$program, $target: $output"; return 1; }
+		done
+		tool lower -t clang s.mp > l.mp
+		for j in 1 2 3 8; do
+			tool run -j $j l.mp x=rand $n -o c.npz
+			ok tool diff --ulp 0 i.npz c.npz || { echo "$program, -j $j: $output"; return 1; }
+		done
+	done
+	printf 'input x f32[66001]\noutput y = cumsum(x)\n' | tool trace | tool fuse > s.mp
+	for target in clang opencl; do
+		tool layout -t $target s.mp > l.mp
+		ok tool prove s.mp l.mp
+	done
+	for j in 1 2 3 8; do tool run -j $j l.mp x=rand -o j$j.npz; done
+	for j in 2 3 8; do ok tool diff --ulp 0 j1.npz j$j.npz; done
+}
+
+@test "layout: scans that are short, beside others, or of what is foreseen, stay whole" {
+	local program
+	for program in 'x f32[3000]\noutput y = cumsum(x)' 'x f32[64, 100000]\noutput y = cumsum(x, axis=1)' 'x f32[100000]\noutput y = cummax(x)' 'x i32[100000]\noutput y = cumsum(x)'; do
+		printf "input $program\n" | tool trace | tool fuse | tool lower -t clang --explain > l.mp 2> told
+		not grep -q 'a scan in parts' told || { echo "$program"; return 1; }
+	done
+}
+
 @test "layout: a table used for lookup and as a factor is in memory only once" {
 	python3 - > n.t <<-'END'
 	rows = ("[" + ", ".join(str((i * 241 + k * 37) % 129 / 64 - 1) for k in range(241)) + "]" for i in range(1090))

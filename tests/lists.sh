@@ -5,8 +5,8 @@
 #     lists.sh COUNT TARGET…          FROM=5000: from that seed on; JOBS=2: so many at a time
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-cpu="split peel swap own kind order tile chunk grid partial jam nontemporal stage transpose prefetch_stores prefetch_loads"
-gpu="bind group stage split peel swap own kind"
+cpu="split rfactor peel swap own kind order tile chunk grid partial jam nontemporal stage transpose prefetch_stores prefetch_loads"
+gpu="bind group stage split rfactor peel swap own kind"
 
 # worker TARGET FIRST STEP: a line for each seed of each action, what is wrong before it
 worker() {

@@ -140,10 +140,14 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
 /* Pass: carries out the actions that rewrite kernels, in the order of their list. The other actions
  * stay, with axis numbers for names, in the kernel's arg as "plan". */
 Graph *lower_rewrites(Graph *g);
+/* Names a range that is new, by the number behind all names. */
+void rewriting_new(Rewriting *w, int axis);
 
 /* split.c: ["split", r, n], ["split", r, n, "guard"], "pad" or "overlap" */
 void split_range(Rewriting *w, const Val *a);
 
+/* scans.c: why scans cannot be in parts; NULL when they can. */
+const char *scan_parts_misfit(const Facts *f);
 /* rfactor.c: ["rfactor", r] */
 void rfactor_range(Rewriting *w, const Val *a);
 

@@ -199,9 +199,18 @@ bool prefetch_stores_fits(const Plan *p, const Facts *f)
 	return true;
 }
 
+/* A reduction's range is a loop around the lanes of tiles, of one iteration at a time. */
+static bool is_plain_fold(const Plan *p, const Facts *f, uint64_t r)
+{
+	return r && !(r & f->out) && p->nlanes && p->jam <= 1 &&
+		!(r & (block_ranges(p) | p->parted | p->unrolled));
+}
+
 bool prefetch_loads_fits(const Plan *p, const Facts *f)
 {
 	if (!p->prefetch_loads)
+		return true;
+	if (p->mode == PLAN_LOOPS && is_plain_fold(p, f, p->prefetch_loads))
 		return true;
 	return p->mode == PLAN_LOOPS && !(p->prefetch_loads & ~f->out) &&
 		(!(p->prefetch_loads & tiled_ranges(p)) ||

@@ -67,6 +67,15 @@ void rewriting_split(Rewriting *w, int axis)
 	}
 }
 
+void rewriting_new(Rewriting *w, int axis)
+{
+	int number = 0;
+	for (int i = 0; i < w->nnames; i++)
+		if (atoi(w->name[i].path) >= number)
+			number = atoi(w->name[i].path) + 1;
+	w->name[w->nnames++] = (RangeName){arena_printf("%d", number), axis};
+}
+
 void rewriting_overlap(Rewriting *w, int axis)
 {
 	for (int i = 0; i < w->nnames; i++)

@@ -22,12 +22,26 @@ static UOp *fold_of(const UOp *u, UOp *value, const Factored *by, bool outer)
 	return node_new(OP_RREDUCE, u->dtype, n, src, u->arg);
 }
 
+/* A gate that is the same for all that the inner fold takes stands outside of it: where it does not
+ * hold, both are the identity. */
+static UOp *inner_fold(const UOp *u, const Factored *by)
+{
+	UOp *x = u->src[0], *inner = fold_of(u, x, by, false);
+	uint64_t bound = 0;
+	for (uint32_t i = 1; i < inner->nsrc; i++)
+		bound |= range_mask(inner->src[i]);
+	if (x->op != OP_WHERE || x->src[2] != fold_identity(u) || range_mask(x->src[0]) & bound)
+		return inner;
+	return NODE(OP_WHERE, u->dtype, VNIL, x->src[0], fold_of(u, x->src[1], by, false),
+		x->src[2]);
+}
+
 /* What the outer fold is of: the inner one, of a tuple one for each component. */
 static UOp *parts_of(UOp *u, const Factored *by)
 {
 	UOp *x = u->src[0];
 	if (!folds_tuple(u))
-		return fold_of(u, x, by, false);
+		return inner_fold(u, by);
 	UOp **src = arena_alloc(x->nsrc * sizeof *src);
 	memcpy(src, x->src, x->nsrc * sizeof *src);
 	for (uint32_t i = 0; i < tuple_size(x); i++)

@@ -11,8 +11,9 @@
  *             STORE gets the gate, a reduction folds its identity, LOADs have none
  *   peel      a nest of loops of their own (pieces.c): nothing is rewritten here
  *   overlap   none: the last n begin at N - n. For output ranges whose stores may be repeated, and
- *             whose outer piece stands outside: it says which items write the same */
-#include "actions/actions.h"
+ *             whose outer piece stands outside: it says which items write the same
+ * A scan along r is then one of each part, behind a fold of the parts before (scans.c). */
+#include "actions/scans.h"
 #include <math.h>
 
 enum { MOST_FACTORS = 8 };
@@ -23,6 +24,7 @@ typedef struct {
 	UOp *range, *outer, *inner, *gate, *place;
 	int64_t n;
 	Tail tail;
+	ScanParts scan;
 } Split;
 
 static void refuse(const Split *s, const char *why)
@@ -58,12 +60,11 @@ static bool divides(const Split *s)
 static void check(const Split *s)
 {
 	uint64_t bit = bit_of(s->range);
-	for (size_t i = 0; i < s->f.all.n; i++) {
-		const UOp *u = s->f.all.at[i];
-		if ((u->op == OP_RSCAN || u->op == OP_RSORT) && u->src[1] == s->range)
-			refuse(s, "a scan or a sort runs along it");
-	}
-	if (last_axis(&s->f) + 1 >= MAX_RANGES)
+	bool scanned = s->f.scanned & bit;
+	const char *why = scanned ? scan_parts_misfit(&s->f) : NULL;
+	if (why)
+		refuse(s, why);
+	if (last_axis(&s->f) + (scanned ? 3 : 1) >= MAX_RANGES)
 		refuse(s, "its kernel has no number left for another range");
 	if (val_get(s->f.kernel->arg, "slice"))
 		refuse(s, "its kernel is part of slices");
@@ -72,11 +73,11 @@ static void check(const Split *s)
 	if (s->f.sort)
 		refuse(s, "its kernel sorts");
 	if (s->tail == OVERLAP && s->f.out & s->f.reduced & bit)
-		refuse(s, "a reduction runs over it too, unless one says RREDUCE.0.1");
+		refuse(s, "a reduction runs over it too, which one named as RREDUCE.0.1 does not");
 	if (s->tail == OVERLAP &&
 		(!(s->f.out & bit) || s->f.reduced & bit || s->f.serial & bit || s->f.in_place))
 		refuse(s, "what it writes may not be written twice");
-	if (s->tail == OVERLAP && least_of(&s->f, bit) < s->n)
+	if ((s->tail == OVERLAP || scanned) && least_of(&s->f, bit) < s->n)
 		refuse(s, "it may have fewer iterations than one piece");
 }
 
@@ -224,14 +225,23 @@ static UOp *index_of(const Split *s)
 	return at;
 }
 
+static UOp *scan_twice(UOp *u, void *ctx)
+{
+	const Split *s = ctx;
+	bool along = u->op == OP_RSCAN && u->src[1] == s->range;
+	return along ? scan_in_parts(&s->scan, u, s->outer, s->inner) : u;
+}
+
 static UOp *in_two(Split *s)
 {
 	UOp *kernel = s->f.kernel, *size = s->range->src[0];
 	const char *kind = range_kind(s->range);
 	int axis = range_axis(s->range);
 	UOp *count = ix_div(ix_add(size, ix_const(s->n - 1)), ix_const(s->n));
-	s->outer = ix_range(axis, kind, count);
+	s->outer = ix_range(axis, s->scan.n ? "loop" : kind, count);
 	s->inner = ix_range(axis + 1, kind, ix_const(s->n));
+	if (s->scan.n)
+		kernel = walk_replace(kernel, scan_twice, s);
 	s->place = ix_add(ix_mul(s->outer, ix_const(s->n)), s->inner);
 	if (s->tail != OVERLAP && !divides(s)) {
 		s->gate = NODE(OP_CMPLT, DT_BOOL, VNIL, s->place, size);
@@ -256,8 +266,14 @@ void split_range(Rewriting *w, const Val *a)
 	check(&s);
 	facts_find(&s.f, numbers_moved(&s, axis), w->alias);
 	s.range = range_at(&s, axis);
+	if (s.f.scanned & bit_of(s.range))
+		scan_parts_find(&s.scan, &s.f, s.range, s.n);
 	w->kernel = in_two(&s);
 	if (s.tail == OVERLAP && !divides(&s))
 		rewriting_overlap(w, axis);
 	rewriting_split(w, axis);
+	if (s.scan.n) {
+		rewriting_new(w, range_axis(s.scan.part));
+		rewriting_new(w, range_axis(s.scan.within));
+	}
 }

@@ -25,24 +25,26 @@ int even_vectors(const Tiling *t, int most)
 	return even > 0 ? even : most;
 }
 
-/* Is an operand read sequentially, iteration after iteration, with more constants than a cache
- * keeps until the next call? A core waits less for memory when it reads several streams at once:
+/* The innermost loop of the heavy reduction. */
+static int last_fold(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
+
+/* Is an operand read sequentially, iteration after iteration, with more constants than the last
+ * cache keeps until the next call? A core waits less for memory when it reads two streams at once:
  * then the iterations that are taken together are far apart. (From a cache a single stream is a
- * little faster.) */
+ * little faster; more than two gain nothing.) */
 static bool reads_one_stream(const Tiling *t)
 {
-	int64_t large = 3 * target->machine.cache[2], near = target->machine.page / 2;
-	int last = 63 - __builtin_clzll(bound_of(t->heavy));
+	int64_t near = target->machine.page / 2;
 	Loads l = loads_in(t->heavy->src[0]);
 	bool one = false;
 	for (size_t i = 0; i < l.n; i++) {
 		Sum s;
 		sum_of(&s, l.at[i]->src[0]->src[1]);
-		int64_t step = sum_coef(&s, t->f->range[last]) * dtype_size(l.at[i]->dtype);
+		int64_t step = sum_coef(&s, t->f->range[last_fold(t)]) * dtype_size(l.at[i]->dtype);
 		one |= free_of(l.at[i]) >> t->v & 1 && step > 0 && step <= near;
 	}
 	vec_free(&l);
-	return one && lower_constants >= large;
+	return one && lower_constants >= target->machine.cache[2];
 }
 
 /* Vectors of a row of accumulators: as many as there are registers, so that no iteration loads and
@@ -120,10 +122,14 @@ void tile_rows(Tiling *t)
 	order_vector(t);
 	tile(t->p, t->v, even_vectors(t, iterations < FEW ? 4 : wide), t->lanes);
 	t->p->apart = iterations >= 64 && reads_one_stream(t);
-	t->p->jam = t->p->apart ? 8 : iterations >= 4 ? 4 : 1;
+	t->p->jam = t->p->apart ? 2 : iterations >= 4 ? 4 : 1;
 	if (kernel_lanes(t->f) == 1)
 		t->p->partial = 1;
 	if (has_small_window(t))
 		write_out_window(t);
+	else if (iterations >= FEW && wants_prefetch_fold(t->p, t->f, t->v, last_fold(t))) {
+		t->p->jam = 1;
+		t->p->prefetch_loads = 1ull << last_fold(t);
+	}
 	choose_items(t, t->p->norder);
 }

@@ -239,8 +239,11 @@ static void tile_scan(Tiling *t)
 		tile(p, t->v, even_vectors(t, wide < 2 * t->lanes ? 2 : (int)(wide / t->lanes)),
 			t->lanes);
 	}
-	if (apart && outside && least_size(t->f, p->order[outside - 1]) >= ROWS_SCANNED)
-		tile(p, p->order[outside - 1], ROWS_SCANNED, 1);
+	for (int i = outside; apart && i-- > 0;)
+		if (least_size(t->f, p->order[i]) >= ROWS_SCANNED) {
+			tile(p, p->order[i], ROWS_SCANNED, 1);
+			break;
+		}
 	choose_items(t, outside);
 }
 
@@ -355,8 +358,9 @@ static const char *tile_within(Tiling *t)
 	t->p->nontemporal = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
 	t->p->prefetch_stores = wants_prefetch_stores(t->p, t->f);
 	t->p->prefetch_stores &= prefetch_stores_fits(t->p, t->f);
-	t->p->prefetch_loads = heavy ? wants_panel(t->p, t->f, t->v) :
-				       wants_prefetch_loads(t->p, t->f, t->v);
+	if (!t->p->prefetch_loads)
+		t->p->prefetch_loads = heavy ? wants_panel(t->p, t->f, t->v) :
+					       wants_prefetch_loads(t->p, t->f, t->v);
 	return heavy ? heavy : arena_printf("%lld places that are neighbours along r%d, %d to a "
 		"vector", (long long)count_of(t->f, t->f->out), axis_of(t->f, t->v), t->lanes);
 }

@@ -42,12 +42,17 @@ static int64_t dim_of(const UOp *buffer, int axis)
 
 /* ---- requests */
 
+/* A vector, or a part of one of which blocks are full. A few vectors' channels that whole ones do
+ * not divide are one block, since tiles that overlap in it are fewer than parts of vectors. */
 int block_for(int64_t n)
 {
-	for (int v = target->vector / 4; v >= 4; v /= 2)
-		if (n > 0 && n % v == 0)
-			return v;
-	return 0;
+	enum { FEW_VECTORS = 4 };
+	int whole = target->vector / 4, v = whole;
+	while (v >= 4 && (n < 1 || n % v))
+		v /= 2;
+	if (v < 4)
+		return 0;
+	return v < whole && n > whole && n < FEW_VECTORS * whole ? (int)n : v;
 }
 
 /* Does more than one element follow each element of this axis? Otherwise it is contiguous

@@ -6,7 +6,12 @@
  *
  * A copy touches each element once, the contraction many times: it is made when there are enough
  * products for each element that reading them in the right order outweighs the copy. A copy serves
- * later contractions too, until the buffer is written. */
+ * later contractions too, until the buffer is written.
+ *
+ * Slices (slices.c) are of outermost axes. An output large enough for them has rows of its image
+ * outside of the channels in its copy, so that a slice has all channels, and a tile several blocks:
+ *
+ *     y [n,c,h,w]  →  t1 [n,h,c,w] */
 #include "target/target.h"
 #include "document/document.h"
 #include "layout/layout.h"
@@ -16,7 +21,7 @@
 static int64_t copy_least(void) { return target->machine.copy; }
 static int64_t plain_least(void) { return 4 * target->machine.copy; }
 
-typedef struct { Map copies; VEC(UOp *) out; int count; } Ends;
+typedef struct { Map copies; VEC(UOp *) out, after; int count; } Ends;
 
 /* ---- whether a copy pays */
 
@@ -44,14 +49,15 @@ static bool is_channel(const UOp *index, const UOp *range)
 	return false;
 }
 
-/* Has the place a channel that moves the weights too? */
-static bool wants_blocks(const Roles *r, const UOp *index)
+/* The axis of the place that is a channel, and moves the weights too; -1: there is none. */
+static int channels_of(const Roles *r, const UOp *index)
 {
 	uint64_t both = free_of(r->c.w->src[0]) & free_of(index);
-	for (int i = 0; i < r->facts.nrange; i++)
-		if (both >> i & 1 && is_channel(index, r->facts.range[i]))
-			return true;
-	return false;
+	for (uint32_t i = 1; i < index->nsrc; i++)
+		if (index->src[i]->op == OP_RANGE && both & bit_of(index->src[i]) &&
+			is_channel(index, index->src[i]))
+			return (int)i - 1;
+	return -1;
 }
 
 /* The number of products for each element of a buffer. */
@@ -67,7 +73,7 @@ static bool wants_read(const Roles *r, const UOp *buffer)
 	int64_t n = products(r, buffer);
 	if (r->c.x->nsrc > 1)
 		return n >= copy_least();
-	return n >= plain_least() && wants_blocks(r, r->c.x->src[0]);
+	return n >= plain_least() && channels_of(r, r->c.x->src[0]) >= 0;
 }
 
 /* Is every element of the buffer written, each axis by a range of its own? */
@@ -89,15 +95,40 @@ static bool wants_write(const Roles *r, const UOp *store, const UOp *buffer)
 {
 	return store->nsrc == 2 && covers(store->src[0]) && !r->facts.serial &&
 		!r->facts.in_place && products(r, buffer) >= copy_least() &&
-		wants_blocks(r, store->src[0]);
+		channels_of(r, store->src[0]) >= 0;
+}
+
+/* The axis of channels that is better within the next one: of an output worth slices, whose image
+ * has rows; -1: none. */
+static int channels_moved(const Roles *r, const UOp *index)
+{
+	const Shape *s = index->src[0]->shape;
+	int c = channels_of(r, index);
+	int64_t n, rows;
+	return c + 2 < s->rank && shape_static(s, &n) && ix_is_const(s->dim[c + 1], &rows) &&
+		rows > 1 && n * dtype_size(index->dtype) >= sliced_bytes() ? c : -1;
 }
 
 /* ---- the copies */
 
-static UOp *temporary(Ends *e, const UOp *buffer)
+/* Exchanges what belongs to axis c and the next one; c is -1: nothing. */
+static void exchange(UOp **axis, int c)
+{
+	UOp *at = c < 0 ? NULL : axis[c];
+	if (c < 0)
+		return;
+	axis[c] = axis[c + 1];
+	axis[c + 1] = at;
+}
+
+/* A buffer like this one, with axis c within the next. */
+static UOp *temporary(Ends *e, const UOp *buffer, int c)
 {
 	const char *name = arena_printf("%.200s.laid%d", buffer_name(buffer), e->count++);
-	return buffer_of(name, "temp", buffer->dtype, buffer->shape);
+	UOp *dim[MAX_RANK];
+	memcpy(dim, buffer->shape->dim, buffer->shape->rank * sizeof *dim);
+	exchange(dim, c);
+	return buffer_of(name, "temp", buffer->dtype, shape_new(buffer->shape->rank, dim));
 }
 
 static UOp *place(const UOp *buffer, int slot)
@@ -110,10 +141,21 @@ static UOp *place(const UOp *buffer, int slot)
 	return node_new(OP_INDEX, buffer->dtype, 1 + rank, at, VNIL);
 }
 
-static UOp *copy_call(UOp *to, UOp *from)
+/* The same place in a buffer that has axis c within the next. */
+static UOp *place_moved(const UOp *index, int slot, const UOp *buffer, int c)
 {
-	UOp *load = NODE(OP_LOAD, from->dtype, VNIL, place(from, 1));
-	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place(to, 0), load);
+	UOp *at[MAX_RANK + 1];
+	memcpy(at, index->src, index->nsrc * sizeof *at);
+	at[0] = param_new(slot, buffer);
+	exchange(at + 1, c);
+	return node_new(OP_INDEX, buffer->dtype, index->nsrc, at, VNIL);
+}
+
+static UOp *copy_call(UOp *to, UOp *from, int c)
+{
+	UOp *at = place(to, 0);
+	UOp *load = NODE(OP_LOAD, from->dtype, VNIL, place_moved(at, 1, from, c));
+	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, at, load);
 	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("lay")), store);
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, to, from);
 }
@@ -144,48 +186,68 @@ static bool read_end(Ends *e, const Roles *r, UOp **src, UOp *call)
 	if (!wants_read(r, x) || reads_written(&r->facts, r->c.x))
 		return false;
 	if (!t) {
-		t = temporary(e, x);
+		t = temporary(e, x, -1);
 		map_put(&e->copies, PKEY(x), t);
-		vec_push(&e->out, copy_call(t, x));
+		vec_push(&e->out, copy_call(t, x, -1));
 		explain(call->src[0], "%s is read from a copy", buffer_name(x));
 	}
 	set_buffer(src, r->c.x->src[0], t);
 	return true;
 }
 
-static void move_ends(Ends *e, UOp *call)
+static bool is_read(const UOp *call, const UOp *buffer)
+{
+	for (uint32_t k = 0; k < call->nsrc; k++)
+		if (call->src[k] == buffer)
+			return true;
+	return false;
+}
+
+/* The call that src is of writes y through a copy: what it stores goes there. Another order of axes
+ * is for a copy that none of the calls after it reads. */
+static void write_end(Ends *e, const Roles *r, UOp **src, UOp *store, UOp *y, bool read)
+{
+	int slot = (int)param_slot(store->src[0]->src[0]);
+	int c = read ? -1 : channels_moved(r, store->src[0]);
+	UOp *t = temporary(e, y, c), *to = place_moved(store->src[0], slot, t, c);
+	src[0] = substitute(src[0], 1, &store->src[0], &to);
+	src[1 + slot] = t;
+	vec_push(&e->after, copy_call(y, t, c));
+	map_put(&e->copies, PKEY(y), read ? t : NULL);
+}
+
+static void move_ends(Ends *e, UOp *const *calls, uint32_t n)
 {
 	Roles r;
-	VEC(UOp *) after = {0};
-	UOp **src = arena_alloc(call->nsrc * sizeof *src);
+	UOp *call = calls[0], **src = arena_alloc(call->nsrc * sizeof *src);
 	memcpy(src, call->src, call->nsrc * sizeof *src);
 	bool found = !call_prepares(call) && roles_find(&r, call) && has_weights(&r, call);
 	found = found && read_end(e, &r, src, call);
 	forget_written(e, call);
+	e->after.n = 0;
 	for (uint32_t i = 0; found && i < r.facts.kernel->nsrc; i++) {
-		const UOp *store = r.facts.kernel->src[i];
-		UOp *y = place_buffer(call, store->src[0]);
+		UOp *store = r.facts.kernel->src[i], *y = place_buffer(call, store->src[0]);
+		bool read = false;
 		if (!is_end(y) || !wants_write(&r, store, y))
 			continue;
-		UOp *t = temporary(e, y);
-		set_buffer(src, store->src[0], t);
-		vec_push(&after, copy_call(y, t));
-		map_put(&e->copies, PKEY(y), t);
+		for (uint32_t k = 1; k < n; k++)
+			read |= is_read(calls[k], y);
+		write_end(e, &r, src, store, y, read);
 		explain(call->src[0], "%s is written through a copy", buffer_name(y));
 	}
 	vec_push(&e->out, node_with(call, src));
-	for (size_t i = 0; i < after.n; i++)
-		vec_push(&e->out, after.at[i]);
-	vec_free(&after);
+	for (size_t i = 0; i < e->after.n; i++)
+		vec_push(&e->out, e->after.at[i]);
 }
 
 Graph *layout_ends(Graph *g)
 {
 	Ends e = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++)
-		move_ends(&e, g->sink->src[i]);
+		move_ends(&e, g->sink->src + i, g->sink->nsrc - i);
 	Graph *r = graph_with_calls(g, e.out.n, e.out.at);
 	map_free(&e.copies);
 	vec_free(&e.out);
+	vec_free(&e.after);
 	return r;
 }

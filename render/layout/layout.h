@@ -43,10 +43,21 @@ UOp *stored_along(const Facts *f);
 /* The ranges of a set, in order of their axes; returns how many. */
 int ranges_of(const Facts *f, uint64_t set, UOp **range);
 
+/* ---- parts.c: values that calls of their own compute into temporaries */
+
+/* Over these n ranges. */
+UOp *parts_buffer(const char *name, DType dtype, int n, UOp *const *range);
+/* What stands for the value in the call's kernel, once the call has the buffer behind its own. */
+UOp *parts_load(const UOp *call, const UOp *buffer, int n, UOp *const *range);
+/* The call that computes it, of what the kernel of `call` reads. */
+UOp *parts_call(UOp *call, UOp *buffer, UOp *value, int n, UOp *const *range);
+
 /* ---- the passes */
 
 /* reductions.c: long reductions that leave few elements, split into parts. */
 Graph *layout_reductions(Graph *g);
+/* scans.c: long scans beside few others, in parts. */
+Graph *layout_scans(Graph *g);
 /* ranges.c: ranges of which contractions take quotient and remainder, as two. */
 Graph *layout_ranges(Graph *g);
 /* swaps.c: contractions of narrow integers as instructions of the target. */

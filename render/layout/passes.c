@@ -75,6 +75,12 @@ static Graph *begin(Graph *g)
 static bool may_grow(const Graph *g) { return wanted(g) && target->local; }
 
 static Graph *reductions(Graph *g) { return may_grow(g) ? layout_reductions(g) : g; }
+/* Those of GPUs too, which no other pass is for: memory is planned here. */
+static Graph *scans(Graph *g)
+{
+	Graph *r = target->local && !val_get(g->meta, "layout") ? layout_scans(g) : g;
+	return target->gpu && r != g ? plan_memory(r) : r;
+}
 static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
 static Graph *swaps(Graph *g) { return may_grow(g) ? layout_swaps(g) : g; }
 static Graph *ends(Graph *g) { return may_grow(g) ? layout_ends(g) : g; }
@@ -104,6 +110,7 @@ const Pass layout_passes[] = {
 	{"target", begin, "read the target's description"},
 	{"reductions", reductions, "long reductions that leave few elements, in parts",
 		.optional = true},
+	{"scans", scans, "long scans beside few others, in parts", .optional = true},
 	{"ranges", ranges, "ranges that contractions divide, as two", .optional = true},
 	{"swaps", swaps, "products of narrow integers by instructions of the target",
 		.optional = true},

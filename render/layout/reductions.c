@@ -167,55 +167,20 @@ static UOp *reduce_from(const Long *l, UOp *from, UOp *n, int axis)
 	return node_new(OP_RREDUCE, u->dtype, u->nsrc, src, u->arg);
 }
 
-/* A place in the buffer of parts: the part, then the output ranges on which the reduction
- * depends. */
-static UOp *part_place(const Long *l, const UOp *buffer, int slot, UOp *part)
+/* The ranges over which parts are stored: that of the part, then the output ranges on which the
+ * reduction depends. */
+static int part_ranges(const Long *l, UOp *part, UOp **range)
 {
-	UOp *at[MAX_RANGES + 2];
-	int n = 0;
-	at[n++] = param_new(slot, buffer);
-	at[n++] = part;
-	for (int r = 0; r < l->f.nrange; r++)
-		if (free_of(l->reduce) >> r & 1)
-			at[n++] = l->f.range[r];
-	return node_new(OP_INDEX, buffer->dtype, n, at, VNIL);
+	range[0] = part;
+	return 1 + ranges_of(&l->f, free_of(l->reduce), range + 1);
 }
 
-static UOp *part_buffer(Parts *p, const Long *l)
+static UOp *part_call(const Long *l, UOp *buffer, int n, UOp *const *range)
 {
-	UOp *dim[MAX_RANGES + 1];
-	int n = 0;
-	dim[n++] = ix_const(l->parts);
-	for (int r = 0; r < l->f.nrange; r++)
-		if (free_of(l->reduce) >> r & 1)
-			dim[n++] = l->f.range[r]->src[0];
-	return buffer_of(
-		arena_printf("parts%d", p->count++), "temp", l->reduce->dtype, shape_new(n, dim));
-}
-
-/* Moves the kernel's buffers up by one slot: the first slot is the one that is written. */
-static UOp *slots_on(UOp *u, void *ctx)
-{
-	(void)ctx;
-	return u->op == OP_PARAM ? param_moved(u, param_slot(u) + 1) : u;
-}
-
-static UOp *part_call(const Long *l, UOp *buffer)
-{
-	UOp *part = ix_range(l->axis, "loop", ix_const(l->parts));
 	UOp *iterations = ix_div(l->along->src[0], ix_const(l->parts));
-	UOp *value = reduce_from(l, ix_mul(part, iterations), iterations, range_axis(l->along));
-	value = walk_replace(value, slots_on, NULL);
-	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, part_place(l, buffer, 0, part), value);
-	const Val *arg = VMAP(
-		val_str("name"), val_str(arena_printf("parts_%.200s", call_name(l->call))));
-	UOp *kernel = NODE(OP_KERNEL, DT_NONE, arg, store);
-	node_note(kernel, l->call->src[0]->note);
-	UOp **src = arena_alloc((l->call->nsrc + 1) * sizeof *src);
-	src[0] = kernel;
-	src[1] = buffer;
-	memcpy(src + 2, l->call->src + 1, (l->call->nsrc - 1) * sizeof *src);
-	return call_compact(node_new(OP_CALL, DT_NONE, l->call->nsrc + 1, src, l->call->arg));
+	UOp *from = ix_mul(range[0], iterations);
+	UOp *value = reduce_from(l, from, iterations, range_axis(l->along));
+	return parts_call(l->call, buffer, value, n, range);
 }
 
 /* The replacement of the reduction: the sum of the parts, and of the iterations in no part. */
@@ -223,8 +188,9 @@ static UOp *joined(const Long *l, const UOp *buffer)
 {
 	int64_t left;
 	UOp *u = l->reduce, *parts = ix_const(l->parts), *part = ix_range(l->axis, "reduce", parts);
-	UOp *load = NODE(
-		OP_LOAD, u->dtype, VNIL, part_place(l, buffer, (int)l->call->nsrc - 1, part));
+	UOp *range[MAX_RANGES + 1];
+	int n = part_ranges(l, part, range);
+	UOp *load = parts_load(l->call, buffer, n, range);
 	UOp *all = NODE(OP_RREDUCE, u->dtype, u->arg, load, part),
 	    *rest = ix_mod(l->along->src[0], parts);
 	if (ix_is_const(rest, &left) && !left)
@@ -236,9 +202,12 @@ static UOp *joined(const Long *l, const UOp *buffer)
 
 static UOp *split(Parts *p, const Long *l)
 {
-	UOp *buffer = part_buffer(p, l), *from = l->reduce, *to = joined(l, buffer);
+	UOp *range[MAX_RANGES + 1], *part = ix_range(l->axis, "loop", ix_const(l->parts));
+	int n = part_ranges(l, part, range);
+	UOp *buffer = parts_buffer(arena_printf("parts%d", p->count++), l->reduce->dtype, n, range);
+	UOp *from = l->reduce, *to = joined(l, buffer);
 	explain(l->call->src[0], "a reduction in %lld parts", (long long)l->parts);
-	vec_push(&p->out, part_call(l, buffer));
+	vec_push(&p->out, part_call(l, buffer, n, range));
 	UOp *kernel = substitute(l->call->src[0], 1, &from, &to);
 	return call_compact(call_with_buffer(l->call, kernel, buffer));
 }

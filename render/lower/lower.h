@@ -175,6 +175,9 @@ void prefetch_loads_emit(Lowering *l, const Scope *s);
 /* The range whose next row to prefetch, for plan.ahead; 0 when prefetching does not pay. v: the
  * range in vectors. */
 uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v);
+/* Do iterations of a reduction's range r read a large operand in pieces, of the tile along v, that
+ * lie too far apart for a processor's own prefetcher? */
+bool wants_prefetch_fold(const Plan *p, const Facts *f, int v, int r);
 /* The range whose next panel to prefetch; 0 when that does not pay. */
 uint64_t wants_panel(const Plan *p, const Facts *f, int v);
 

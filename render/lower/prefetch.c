@@ -11,9 +11,10 @@
  *     RANGE k<4 unroll; PREFETCH x[(r0+1)*1024 + r2*64 + k*16]; ENDRANGE
  *
  * A row of a few KB is read whole before it is used, so the processor would wait for all of it; a
- * row is about as long as a page, and the hardware prefetcher stops at a page's end. For a
- * contraction whose constants lie in panels, it is the next panel: each tile of rows that uses this
- * panel prefetches a share of the next. */
+ * row is about as long as a page, and the hardware prefetcher stops at a page's end. Nor does it
+ * foresee what a sum along columns reads, pieces of rows that lie apart: each iteration prefetches
+ * the next one's. For a contraction whose constants lie in panels, it is the next panel: each tile
+ * of rows that uses this panel prefetches a share of the next. */
 #include "target/target.h"
 #include "lower/lower.h"
 #include "index/ix.h"
@@ -111,6 +112,25 @@ uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v)
 	return 0;
 }
 
+bool wants_prefetch_fold(const Plan *p, const Facts *f, int v, int r)
+{
+	const Machine *m = &target->machine;
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		int64_t size = dtype_size(u->dtype), all;
+		Sum s;
+		if (u->op != OP_LOAD || !walks_rows(f, u, v, r))
+			continue;
+		sum_of(&s, u->src[0]->src[1]);
+		if (sum_coef(&s, f->range[r]) >= m->page / size &&
+			tile_size(p, v) * size >= LINES * m->line &&
+			mul_ok(count_of(f, free_of(u->src[0])), size, &all) &&
+			all >= 2 * m->cache[1])
+			return true;
+	}
+	return false;
+}
+
 /* The first element of range r around s: of its tile, or its only element there. */
 static UOp *first_of(const Lowering *l, const Scope *s, int r)
 {
@@ -125,9 +145,10 @@ static bool all_around(const Scope *s, uint64_t set)
 	return !set;
 }
 
-static void row_emit(Lowering *l, const Scope *s)
+/* The next row at the places of the tile along v around s. */
+static void row_emit(Lowering *l, const Scope *s, int v)
 {
-	int v = __builtin_ctzll(s->starts), r = __builtin_ctzll(l->plan.prefetch_loads);
+	int r = __builtin_ctzll(l->plan.prefetch_loads);
 	const Start *start = scope_start(s, v);
 	for (size_t i = 0; i < l->facts.all.n; i++) {
 		UOp *u = l->facts.all.at[i];
@@ -250,7 +271,9 @@ static void panel_emit(Lowering *l, const Scope *s)
 void prefetch_loads_emit(Lowering *l, const Scope *s)
 {
 	if (s->starts)
-		row_emit(l, s);
+		row_emit(l, s, __builtin_ctzll(s->starts));
+	else if (l->plan.prefetch_loads & ~l->facts.out)
+		row_emit(l, s, l->plan.lanes[l->plan.nlanes - 1]);
 	else
 		panel_emit(l, s);
 }

@@ -6,7 +6,7 @@ bin=$1 to=$2 tests=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$to"
 to=$(cd "$to" && pwd)
 cd "$to"
-mkdir -p document text stream program onnx arrays rules sizes simplify schedule fuse lower render-clang render-opencl all
+mkdir -p document text stream program onnx arrays rules sizes simplify schedule fuse lower render-c render-clang render-llvm render-opencl all
 
 # a document of at most 4 KB becomes a seed of the targets named
 seed() {
@@ -24,15 +24,19 @@ for t in "$tests"/golden/*.t "$tests"/text/*.t "$tests"/fuzz/corpus/documents/st
 	"$bin/schedule" all/graph > all/schedule 2> /dev/null || continue
 	"$bin/fuse" all/schedule > all/fused
 	"$bin/lower" -t clang all/fused > all/loops
+	"$bin/lower" -t c all/fused > all/plain
+	"$bin/lower" -t llvm all/fused > all/lanes
 	"$bin/lower" -t opencl all/fused > all/groups
 	seed all/graph "$name.graph" simplify schedule
 	seed all/schedule "$name.schedule" fuse lower
 	seed all/fused "$name.fused" lower
 	seed all/loops "$name.loops" render-clang
+	seed all/plain "$name.plain" render-c
+	seed all/lanes "$name.lanes" render-llvm
 	seed all/groups "$name.groups" render-opencl
 done
 for d in "$tests"/fuzz/corpus/documents/*; do
-	seed "$d" "$(basename "$d")" simplify schedule fuse lower render-clang render-opencl
+	seed "$d" "$(basename "$d")" simplify schedule fuse lower render-c render-clang render-llvm render-opencl
 done
 (cd all && python3 "$tests/onnx_models.py" && find . -name '*.onnx' -size -4k -exec cp {} ../onnx/ \;)
 find "$tests/.." -name '*.rules' -not -path '*/build/*' -exec cat {} + | awk '!/^#/ && NF { print > ("rules/" NR) }'
