@@ -12,7 +12,7 @@ static const Option options[] = {
 		&lower_opt.processor},
 	{0, "measured", NULL, "for the processor that lower --measure has measured",
 		&lower_opt.measured},
-	{0, "opt", "LIST", "'SINK: fuse_at t0 0 8': actions of the schedule",
+	{0, "opt", "LIST", "'SINK: stage y LOAD.1 2 1 temp': actions of the schedule",
 		&lower_opt.actions},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0, "explain", NULL, "print on standard error the new layouts", &lower_opt.explain},

@@ -64,6 +64,8 @@ static const Pass passes[] = {
 	{"brief", lower_brief, "mark what a compiler need not optimise", .optional = true},
 	{"lanes", lower_lanes, "loops of kind vector become values with lanes", .optional = true},
 	{"legalise", lower_legalise, "lanes as the target has them", .optional = true},
+	{"registers", lower_registers, "accumulators are vectors, or single elements",
+		.optional = true},
 	{0},
 };
 

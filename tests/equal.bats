@@ -215,3 +215,10 @@ rounds() {
 	ok python3 "$TESTS/planted.py" "$BIN" --seed "${SEED:-1}" --count 60 --seconds 25
 	[[ $output == *' 0 missed' ]]
 }
+
+@test "prove A B: functions that are expanded to some hundred ops of lanes keep their names" {
+	printf 'input x f64[38]\noutput y = cos(x)\noutput z = tan(x)\n' | tool trace | tool fuse > f.mp
+	tool lower -t llvm --stop-after unroll f.mp > u.mp
+	tool lower -t llvm --stop-after lanes f.mp > l.mp
+	tool prove u.mp l.mp | grep '^the same'
+}

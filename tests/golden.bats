@@ -71,7 +71,7 @@ kernels() {
 	local name names
 	names=$(sed -nE 's/^(ACTION|REWRITE|WORD)\(([a-z_]+),.*/\2/p' "$ROOT/render/actions/actions.def")
 	[ "$(wc -w <<< "$names")" -gt 10 ]
-	for name in $names order_folds pack weights; do
+	for name in $names fuse_at stage_temp stage_prepared order_folds pack weights; do
 		[ -f "$GOLDEN/act_$name.t" ] && ls "$GOLDEN/act_$name".c* || { echo "no act_$name"; return 1; }
 	done
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include "equal/parts.h"
 
-enum { POINTS = 12, TRIES = 2 * POINTS, MOST_CONE = 300, MOST_SOURCES = 2 };
+enum { POINTS = 12, TRIES = 2 * POINTS, MOST_CONE = 600, MOST_SOURCES = 2 };
 typedef uint64_t Lane[TRIES];
 
 /* The nodes from which a root is computed, sources before users. */

@@ -97,6 +97,8 @@ bool const_is_int(const UOp *u, int64_t *v);
 /* true and *v set when u is a float CONST */
 bool const_is_float(const UOp *u, double *v);
 static inline bool is_const(const UOp *u) { return u->op == OP_CONST; }
+/* Whether it is a register that is a single vector. */
+static inline bool reg_is_vector(const UOp *u) { return u->op == OP_DEFINE_REG && u->arg->n > 2; }
 /* REDUCE identity of op (ADD MUL MAX MIN) for dt as a CONST */
 UOp *const_identity(Op op, DType dt);
 /* name of a BUFFER, its role, and so on: the value at a key of arg as text, "" when absent */

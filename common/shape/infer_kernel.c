@@ -50,10 +50,22 @@ static bool is_storage(const UOp *u)
 		u->op == OP_DEFINE_LOCAL;
 }
 
+/* Whether a place in a vector is one lane or all of it. */
+static bool in_vector(const UOp *reg, const UOp *place)
+{
+	int64_t first;
+	if (dtype_lanes(place->dtype) == 1)
+		return true;
+	return place->op == OP_RAMP && place->arg->i == 1 && ix_is_const(place->src[0], &first) &&
+		first == 0 && dtype_lanes(place->dtype) == reg->arg->a[1]->i;
+}
+
 const char *infer_index(In *n)
 {
 	if (!is_storage(n->src[0]))
 		SAY("%s is not storage", op_name(n->src[0]->op));
+	if (reg_is_vector(n->src[0]) && n->nsrc == 2 && !in_vector(n->src[0], n->src[1]))
+		SAY("a place in a vector is one lane, or RAMP 0 1 of all");
 	for (size_t i = 1; i < n->nsrc; i++)
 		if (!index_scalar(n->src[i]) && (n->nsrc > 2 || !index_lanes(n->src[i])))
 			SAY("an index is not an i64 scalar");
@@ -226,6 +238,9 @@ const char *infer_define(In *n)
 	/* a number makes no node here: the order of a document's nodes stays */
 	if (size->kind == VAL_INT ? size->i < 0 : !size_from_val(size, &err))
 		SAY("its size: %s", err ? err : "it is negative");
+	if (n->op == OP_DEFINE_REG && n->arg->n > 2 &&
+		(size->i < 2 || size->i > MOST_LANES || size->i & (size->i - 1)))
+		SAY("a vector has a power of two of lanes, up to %d", MOST_LANES);
 	n->out = shape_scalar();
 	return NULL;
 }

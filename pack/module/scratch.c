@@ -5,8 +5,7 @@
  *
  *     float buf0[4096];      →   float *restrict const buf0 = (float *)(void *)(scratch + 0);
  *
- * The k-th DEFINE_LOCAL of a kernel is a line of its own in its source, of an array bufK. The k-th
- * DEFINE_REG is an array accK or, in languages with vectors, variables accK_0, accK_1, … */
+ * The k-th DEFINE_LOCAL of a kernel is a line of its own in its source, of an array bufK. */
 #include "module/module.h"
 #include <ctype.h>
 
@@ -53,26 +52,18 @@ static const char *moved(const char *src, int k, int64_t at)
 			is, (long long)at));
 }
 
-/* Whether the source has DEFINE_REG number k as variables: declares accK_0, behind a type. */
-static bool in_variables(const char *src, int k, const UOp *reg)
+/* Whether it is a variable, which is in memory only while it is used; else it is an array. */
+static bool is_variable(const UOp *u)
 {
-	const char *name = arena_printf(" acc%d_0", k);
-
-	if (reg->arg->a[1]->kind == VAL_INT && reg->arg->a[1]->i == 1)
-		return true;
-	for (const char *p = src; (p = strstr(p, name)); p++) {
-		char before = p > src ? p[-1] : ' ', after = p[strlen(name)];
-		if (isalnum((unsigned char)before) && after && strchr(",; ", after))
-			return true;
-	}
-	return false;
+	bool one = u->arg->a[1]->kind == VAL_INT && u->arg->a[1]->i == 1;
+	return u->op == OP_DEFINE_REG && (one || reg_is_vector(u));
 }
 
 void scratch_take(Kernel *k)
 {
 	const UOp *kernel = k->program->nsrc ? k->program->src[0] : NULL;
 	VEC(Held) held = {0};
-	int number = 0, reg = 0;
+	int number = 0;
 
 	if (!kernel || kernel->op != OP_KERNEL) {
 		k->stack = -1;
@@ -90,10 +81,8 @@ void scratch_take(Kernel *k)
 			k->src = src;
 			k->scratch += bytes;
 		} else {
-			bool variables = u->op == OP_DEFINE_REG && in_variables(k->src, reg, u);
-			vec_push(&held, ((Held){i, bytes, variables}));
+			vec_push(&held, ((Held){i, bytes, is_variable(u)}));
 		}
-		reg += u->op == OP_DEFINE_REG;
 	}
 	k->stack = held.n ? lives_most(kernel, held.at, held.n) : 0;
 	vec_free(&held);

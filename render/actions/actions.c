@@ -50,33 +50,49 @@ static bool operands_fit(const Action *row, const Val *a)
 	return a->n - 1 >= least && a->n - 1 <= most;
 }
 
-static _Noreturn void refuse_name(const UOp *kernel, const Val *name)
+/* "node 7 KERNEL", or the SINK, whose number says nothing. */
+static const char *owner_of(const UOp *of)
+{
+	return of->op == OP_SINK ? "SINK" : arena_printf("node %u KERNEL", of->id);
+}
+
+static _Noreturn void refuse_name(const UOp *of, const Val *name)
 {
 	Nearest near = {.word = name->kind == VAL_STR ? name->s : ""};
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
 		nearest_try(&near, actions[i].name);
-	die(MALFORMED, "node %u KERNEL: no action is called '%.60s'%s", kernel->id, near.word,
+	die(MALFORMED, "%s: no action is called '%.60s'%s", owner_of(of), near.word,
 		nearest_hint(&near));
 }
 
-const Action *action_find(const UOp *kernel, const Val *a)
+/* A name may have two rows, one of kernels and one of the schedule. */
+static const Action *row_named(const Val *name, bool schedule)
+{
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		if (val_is_str(name, actions[i].name) && actions[i].schedule == schedule)
+			return &actions[i];
+	return NULL;
+}
+
+const Action *action_find(const UOp *of, const Val *a)
 {
 	const Val *name = a->kind == VAL_ARRAY && a->n ? a->a[0] : VNIL;
-	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-		const Action *row = &actions[i];
-		if (!val_is_str(name, row->name))
-			continue;
-		if (!operands_fit(row, a))
-			die(MALFORMED, "node %u KERNEL: %s is '%s%s%s' (r: a range, n: a number)",
-				kernel->id, row->name, row->name, *row->args ? " " : "", row->args);
-		return row;
-	}
-	refuse_name(kernel, name);
+	bool schedule = of->op == OP_SINK;
+	const Action *row = row_named(name, schedule);
+	if (!row && row_named(name, !schedule))
+		die(MALFORMED, "%s: %s is an action of %s", owner_of(of), name->s,
+			schedule ? "a kernel" : "the schedule: it stands in the SINK");
+	if (!row)
+		refuse_name(of, name);
+	if (!operands_fit(row, a))
+		die(MALFORMED, "%s: %s is '%s%s%s' (r: a range, n: a number)", owner_of(of),
+			row->name, row->name, *row->args ? " " : "", row->args);
+	return row;
 }
 
 void actions_help(void)
 {
-	printf("\nactions (r: a range, n: a number, b: a temporary, v: a value, as LOAD.0; t: a "
+	printf("\nactions (r: a range, n: a number, b: a buffer, v: a value, as LOAD.0; t: a "
 	       "word; ?: may be left out, *: any number):\n");
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
 		printf("    %-15s %-9s %s\n", actions[i].name, actions[i].args, actions[i].help);

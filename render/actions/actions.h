@@ -21,14 +21,8 @@ typedef struct {
 	uint64_t over, along, outside;
 	int dims[MAX_RANGES], ndims, pad;
 } Staged;
-/* The list of actions, parsed, after those that rewrite the kernel. In the kernel's arg it is
- *   [["order", axis…], ["kind", axis, word]…, ["tile", axis, unroll, vector]…,
- *    ["chunk", axis, tiles]…, ["grid", loops],
- *    ["partial", lanes], ["jam", n] or ["jam", n, 1], ["nontemporal"], ["prefetch_stores"],
- *    ["prefetch_loads", axis],
- *    ["bind", items, axis…] or ["group", items, axis…], ["stage", node, axis…] …,
- *    ["pad", node, n] …, ["transpose", node, axis] …]
- * where node is the name of a value (value_name). The empty list is plain loops. */
+/* The list of actions (render/README.md), parsed, after those that rewrite the kernel; the empty
+ * one is plain loops. */
 typedef struct {
 	PlanMode mode;
 	/* output ranges, outermost first, as places in range[] */
@@ -92,8 +86,8 @@ typedef struct {
 	int round;              /* of a word: those of lower rounds are written out before */
 	bool schedule;          /* it stands in the SINK, and layout carries it out */
 } Action;
-/* The row of action a; dies with MALFORMED when there is none, or its operands do not fit it. */
-const Action *action_find(const UOp *kernel, const Val *a);
+/* The row of a, an action of this kernel, or of the SINK; dies with MALFORMED when it is none. */
+const Action *action_find(const UOp *of, const Val *a);
 /* All rows. */
 const Action *action_rows(size_t *n);
 /* The letter of a form for word number `word` of an action, from 1 on; one with a * stands for all
@@ -118,6 +112,7 @@ typedef struct { const char *path; int axis; } RangeName;
 struct Rewriting {
 	UOp *kernel;
 	bool alias;
+	bool behind;            /* inner pieces get numbers behind all others, which stay */
 	RangeName name[MAX_RANGES];
 	int nnames;
 	const char *overlap[MAX_RANGES];        /* the paths whose pieces overlap */
@@ -125,15 +120,20 @@ struct Rewriting {
 	const char *held[8 * MAX_RANGES];       /* pieces that loops make, not the graph */
 	int nheld;
 	const Val *done;                        /* the actions that were carried out */
+	/* the range that was split last, its pieces, and what stands for it since */
+	UOp *was, *piece[2], *index;
 };
+/* Begins with the names that a kernel's ranges have; the name of the range of that number. */
+void rewriting_begin(Rewriting *w, const KernelUse *use);
+const char *rewriting_path(const Rewriting *w, int axis);
 /* A word of a list that names a range, as text. */
 const char *range_path(const Val *v);
 /* The axis number of the range that v names, or of which it names a piece; dies with MALFORMED. */
 int rewriting_axis(const Rewriting *w, const Val *v);
 /* The pieces of axis, which is about to be split, overlap. */
 void rewriting_overlap(Rewriting *w, int axis);
-/* Renames: axis is split into axis and axis + 1, all above move up. */
-void rewriting_split(Rewriting *w, int axis);
+/* Renames: axis is split into axis and inner; if that is the next, all above move up. */
+void rewriting_split(Rewriting *w, int axis, int inner);
 /* The kernel as the actions of its list that rewrite it leave it, and the names of its ranges. What
  * is left of the list is in its arg as "plan". */
 UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);

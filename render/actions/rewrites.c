@@ -53,15 +53,22 @@ int rewriting_axis(const Rewriting *w, const Val *v)
 		w->kernel->id, path, buf_str(&all));
 }
 
-void rewriting_split(Rewriting *w, int axis)
+const char *rewriting_path(const Rewriting *w, int axis)
+{
+	int i = 0;
+	while (w->name[i].axis != axis)
+		i++;
+	return w->name[i].path;
+}
+
+void rewriting_split(Rewriting *w, int axis, int inner)
 {
 	for (int i = w->nnames; i-- > 0;) {
 		RangeName *n = &w->name[i];
-		if (n->axis > axis) {
+		if (n->axis > axis && !w->behind) {
 			n->axis++;
 		} else if (n->axis == axis) {
-			w->name[w->nnames++] =
-				(RangeName){arena_printf("%s.1", n->path), axis + 1};
+			w->name[w->nnames++] = (RangeName){arena_printf("%s.1", n->path), inner};
 			n->path = arena_printf("%s.0", n->path);
 		}
 	}
@@ -122,7 +129,7 @@ static const char *first_name(const UOp *kernel, int axis)
 	return arena_printf("%d", axis);
 }
 
-static void names_begin(Rewriting *w, const KernelUse *use)
+void rewriting_begin(Rewriting *w, const KernelUse *use)
 {
 	Facts f;
 	*w = (Rewriting){.kernel = kernel_binders(use), .alias = use->alias};
@@ -274,7 +281,7 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w)
 {
 	const Val *list = val_get(use->kernel->arg, "actions");
 	VEC(const Val *) left = {0}, done = {0};
-	names_begin(w, use);
+	rewriting_begin(w, use);
 	for (size_t i = 0; i < list->n; i++) {
 		const Action *row = action_find(w->kernel, list->a[i]);
 		bool loops = row->read && row->rewrite && is_of_loops(w, list, i);

@@ -21,7 +21,7 @@ typedef enum { GUARD, PAD, OVERLAP } Tail;
 typedef struct {
 	Facts f;
 	const char *path;
-	UOp *range, *outer, *inner, *gate, *place;
+	UOp *range, *outer, *inner, *gate, *place, *index;
 	int64_t n;
 	Tail tail;
 	ScanParts scan;
@@ -232,14 +232,14 @@ static UOp *scan_twice(UOp *u, void *ctx)
 	return along ? scan_in_parts(&s->scan, u, s->outer, s->inner) : u;
 }
 
-static UOp *in_two(Split *s)
+static UOp *in_two(Split *s, int inner)
 {
 	UOp *kernel = s->f.kernel, *size = s->range->src[0];
 	const char *kind = range_kind(s->range);
 	int axis = range_axis(s->range);
 	UOp *count = ix_div(ix_add(size, ix_const(s->n - 1)), ix_const(s->n));
 	s->outer = ix_range(axis, s->scan.n ? "loop" : kind, count);
-	s->inner = ix_range(axis + 1, kind, ix_const(s->n));
+	s->inner = ix_range(inner, kind, ix_const(s->n));
 	if (s->scan.n)
 		kernel = walk_replace(kernel, scan_twice, s);
 	s->place = ix_add(ix_mul(s->outer, ix_const(s->n)), s->inner);
@@ -248,8 +248,8 @@ static UOp *in_two(Split *s)
 		kernel = walk_replace(kernel, gated, s);
 	}
 	kernel = walk_replace(kernel, bound_twice, s);
-	UOp *at = index_of(s);
-	return substitute(kernel, 1, &s->range, &at);
+	s->index = index_of(s);
+	return substitute(kernel, 1, &s->range, &s->index);
 }
 
 void split_range(Rewriting *w, const Val *a)
@@ -264,14 +264,21 @@ void split_range(Rewriting *w, const Val *a)
 		refuse(&s, "its pieces have 1 to 2147483647 iterations");
 	s.n = a->a[2]->i;
 	check(&s);
-	facts_find(&s.f, numbers_moved(&s, axis), w->alias);
-	s.range = range_at(&s, axis);
+	int inner = w->behind ? last_axis(&s.f) + 1 : axis + 1;
+	if (!w->behind) {
+		facts_find(&s.f, numbers_moved(&s, axis), w->alias);
+		s.range = range_at(&s, axis);
+	}
 	if (s.f.scanned & bit_of(s.range))
 		scan_parts_find(&s.scan, &s.f, s.range, s.n);
-	w->kernel = in_two(&s);
+	w->kernel = in_two(&s, inner);
+	w->was = s.range;
+	w->piece[0] = s.outer;
+	w->piece[1] = s.inner;
+	w->index = s.index;
 	if (s.tail == OVERLAP && !divides(&s))
 		rewriting_overlap(w, axis);
-	rewriting_split(w, axis);
+	rewriting_split(w, axis, inner);
 	if (s.scan.n) {
 		rewriting_new(w, range_axis(s.scan.part));
 		rewriting_new(w, range_axis(s.scan.within));

@@ -211,9 +211,6 @@ static int round_of(const Action *row, const Val *a)
 static void read_primitive(Reading *w, const Val *a)
 {
 	const Action *row = action_find(w->f->kernel, a);
-	if (row->schedule)
-		die(MALFORMED, "node %u KERNEL: %s is an action of the schedule: it stands in the "
-			"SINK", w->f->kernel->id, row->name);
 	if (!row->read)
 		die(MALFORMED, "node %u KERNEL: %s has to be carried out before",
 			w->f->kernel->id, row->name);

@@ -6,7 +6,9 @@
 #include "index/ix.h"
 #include <stdlib.h>
 
-enum { PACK_LEAST = 4 };                /* tiles that must read a packed operand */
+/* tiles that must read a packed operand: one that is far, or whose rows share few sets of a cache;
+ * others */
+enum { PACK_LEAST = 4, PACK_NEAR = 32 };
 static const double SERIAL = 0.6;       /* the worth of a block that one thread computes alone */
 static const double OPEN = 0.5;         /* of one along a symbolic size, which may be 1 */
 
@@ -136,8 +138,9 @@ static bool strides_pages(const Tiling *t, const UOp *load)
 }
 
 /* Operands that every tile of rows reads are packed in the order in which they are read, where they
- * are too large, or too far apart, for the caches. */
-static void pack(Tiling *t, int m)
+ * are too far apart for the caches, or too large and read by so many tiles that it outweighs the
+ * copy. */
+static void pack(Tiling *t, int m, int64_t tiles)
 {
 	Plan *p = t->p;
 	uint64_t over = bound_of(t->heavy);
@@ -148,9 +151,10 @@ static void pack(Tiling *t, int m)
 		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
+		bool near = !far && !strides_pages(t, u);
 		if (rows > target->local || reads_written(t->f, u) ||
-			(!far && !strides_pages(t, u) &&
-				bytes_of(t, u, over | 1ull << t->v) <= target->machine.cache[1]))
+			(near && (tiles < PACK_NEAR || bytes_of(t, u, over | 1ull << t->v) <=
+				target->machine.cache[1])))
 			continue;
 		p->stage[p->nstage].value = u;
 		p->stage[p->nstage++].over = over & free_of(u);
@@ -199,9 +203,9 @@ void tile_contraction(Tiling *t, TileBlock b, bool far)
 	/* without a vector the tile is summed in parts, as far as there are registers for them */
 	while (t->lanes == 1 && p->partial * b.rows * b.vectors > 2 * target->registers)
 		p->partial /= 2;
-	int64_t rows = count_of(t->f, 1ull << b.m);
-	if (rows >= PACK_LEAST * b.rows)
-		pack(t, b.m);
+	int64_t tiles = count_of(t->f, 1ull << b.m) / b.rows;
+	if (tiles >= PACK_LEAST)
+		pack(t, b.m, tiles);
 	if (packs(t) || far)
 		choose_chunk(t, b.m);
 	choose_items(t, packs(t) ? p->norder - 1 : p->norder);

@@ -96,7 +96,7 @@ static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 bool choose_transposes(Plan *p, const Facts *f, int v, int lanes)
 {
 	TurnedTile t = {f, v, lanes};
-	int n = 0, bytes = 1, r = f->in_place ? -1 : find_along(&t, &n);
+	int n = 0, bytes = 1, r = f->in_place || f->gated ? -1 : find_along(&t, &n);
 	if (r < 0)
 		return false;
 	for (size_t i = 0; i < f->all.n && p->nstage < MAX_STAGED; i++) {

@@ -158,12 +158,28 @@ static UOp *range_of_blocks(const Lay *y, UOp *at)
 	return good ? r : NULL;
 }
 
+/* A store that writes only a part writes whole blocks. True when something changed. */
+static bool check_gates(const Blocks *b, const UOp *call)
+{
+	const UOp *kernel = call->src[0];
+	bool changed = false;
+	for (uint32_t s = 0; s < kernel->nsrc; s++) {
+		const UOp *store = kernel->src[s];
+		Lay *y = lay_of(b, place_buffer(call, store->src[0]));
+		if (store->nsrc < 3 || !blocked(y) ||
+			!(free_of(store->src[2]) & free_of(store->src[0]->src[1 + y->axis])))
+			continue;
+		changed = y->fixed = true;
+	}
+	return changed;
+}
+
 /* Every place in a blocked buffer must have a range of blocks on its axis; other buffers in which
  * one of these ranges occurs are asked to have blocks too. True when something changed. */
 static bool check_call(const Blocks *b, UOp *call)
 {
 	Nodes all = walk(call->src[0]);
-	bool changed = false;
+	bool changed = check_gates(b, call);
 	Map ranges = {0};
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i];
@@ -198,8 +214,7 @@ static void fix_all(const Blocks *b, const UOp *call)
 	}
 }
 
-/* Kernels whose order of stores matters, or that write only a part, keep the layout of their
- * outputs. */
+/* Kernels whose order of stores matters keep the layout of their outputs. */
 static void check_stores(const Blocks *b, const UOp *call)
 {
 	Facts f;
@@ -207,7 +222,7 @@ static void check_stores(const Blocks *b, const UOp *call)
 	for (uint32_t s = 0; s < f.kernel->nsrc; s++) {
 		const UOp *store = f.kernel->src[s];
 		Lay *y = lay_of(b, place_buffer(call, store->src[0]));
-		if (y && (f.serial || store->nsrc > 2 || f.in_place || f.sort))
+		if (y && (f.serial || f.in_place || f.sort))
 			y->fixed = true;
 	}
 }
@@ -415,7 +430,7 @@ typedef struct {
 } RangeSplit;
 
 /* The two ranges that replace a range on a blocked axis. */
-static void block_ranges(RangeSplit *s)
+static void ranges_in_blocks(RangeSplit *s)
 {
 	Nodes all = walk(s->call->src[0]);
 	int axis = 0;
@@ -501,7 +516,7 @@ static UOp *without_conditions(const Blocks *b, UOp *call)
 static UOp *apply(Blocks *b, UOp *call)
 {
 	RangeSplit s = {.b = b, .call = call};
-	block_ranges(&s);
+	ranges_in_blocks(&s);
 	UOp *kernel = walk_replace(without_conditions(b, call), new_place, &s);
 	kernel = substitute(kernel, s.n, s.from, s.sum);
 	UOp **src = arena_alloc(call->nsrc * sizeof *src);

@@ -374,7 +374,7 @@ static UOp *maker_within(FuseAt *a)
 	return sliced(a, a->maker, node_like(kernel, 1, &store, kernel->arg), true);
 }
 
-/* ---- the list */
+/* ---- the action */
 
 /* The call follows another one of its slices from now on. */
 static UOp *not_first(UOp *call)
@@ -385,10 +385,9 @@ static UOp *not_first(UOp *call)
 		val_set(kernel->arg, "slice", slice)));
 }
 
-static Graph *carried_out(Graph *g, const Val *action)
+Graph *layout_fuse_at(Graph *g, const Val *action)
 {
-	FuseAt a = {.action = action, .name = action->a[1]->kind == VAL_STR ?
-		action->a[1]->s : ""};
+	FuseAt a = {.action = action, .name = action->a[1]->s};
 	VEC(UOp *) call = {0};
 	find_calls(&a, g->sink);
 	uint32_t start = group_start(&a, g->sink);
@@ -412,30 +411,4 @@ static Graph *carried_out(Graph *g, const Val *action)
 	Graph *r = graph_with_calls(g, call.n, call.at);
 	vec_free(&call);
 	return r;
-}
-
-const Val *schedule_list(const Graph *g)
-{
-	const Val *list = schedule_given(lower_opt.actions);
-	if (!list)
-		list = val_get(g->sink->arg, "actions");
-	if (list && list != VNIL && list->kind != VAL_ARRAY)
-		die(MALFORMED, "SINK: its actions are no list");
-	return list && list != VNIL ? list : NULL;
-}
-
-Graph *layout_fuse_at(Graph *g, const Val *list)
-{
-	for (size_t i = 0; list && i < list->n; i++) {
-		if (!action_find(g->sink, list->a[i])->schedule)
-			die(MALFORMED, "SINK: %.60s is an action of a kernel",
-				list->a[i]->a[0]->s);
-		g = carried_out(g, list->a[i]);
-	}
-	if (list && val_get(g->sink->arg, "actions")) {
-		g = graph_with_calls(g, g->sink->nsrc, g->sink->src);
-		g->sink = node_like(g->sink, g->sink->nsrc, g->sink->src,
-			val_set(g->sink->arg, "actions", NULL));
-	}
-	return g;
 }

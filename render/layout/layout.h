@@ -3,13 +3,13 @@
 #ifndef LAYOUT_H
 #define LAYOUT_H
 #include "process/process.h"
-#include "kernels/kernels.h"
+#include "actions/actions.h"
 #include "index/ix.h"
 
 /* ---- passes.c */
 
-/* The whole stage. Each pass returns g itself when the target has no vectors, or the document has
- * been laid out. */
+/* The whole stage. Each pass (but for scans) returns g itself when the target has no vectors, and
+ * all of them when the document has been laid out. */
 extern const Pass layout_passes[];
 /* All of these passes, for lower, which runs them when they have not been run. */
 Graph *layout_all(Graph *g);
@@ -43,14 +43,14 @@ UOp *stored_along(const Facts *f);
 /* The ranges of a set, in order of their axes; returns how many. */
 int ranges_of(const Facts *f, uint64_t set, UOp **range);
 
-/* ---- parts.c: values that calls of their own compute into temporaries */
+/* ---- parts.c: values that calls of their own compute into buffers over ranges */
 
-/* Over these n ranges. */
-UOp *parts_buffer(const char *name, DType dtype, int n, UOp *const *range);
+UOp *buffer_over(const char *name, const char *role, DType dtype, int n, UOp *const *range);
 /* What stands for the value in the call's kernel, once the call has the buffer behind its own. */
-UOp *parts_load(const UOp *call, const UOp *buffer, int n, UOp *const *range);
-/* The call that computes it, of what the kernel of `call` reads. */
-UOp *parts_call(UOp *call, UOp *buffer, UOp *value, int n, UOp *const *range);
+UOp *load_over(const UOp *call, const UOp *buffer, UOp *const *range);
+/* A call that computes it, of what the kernel of `call` reads; the same of parts, named so. */
+UOp *stored_by(const UOp *call, const char *name, UOp *buffer, UOp *value, UOp *const *range);
+UOp *parts_call(UOp *call, UOp *buffer, UOp *value, UOp *const *range);
 
 /* ---- the passes */
 
@@ -79,10 +79,8 @@ void largest_first(size_t n, UOp **call);
 Graph *layout_operands(Graph *g);
 /* online.c: softmax and the product behind it with a running maximum and sum. */
 Graph *layout_online(Graph *g);
-/* fuse_at.c: the actions of the schedule: the list that --opt gives, else the one that stands in
- * the SINK; NULL: none. */
-const Val *schedule_list(const Graph *g);
-Graph *layout_fuse_at(Graph *g, const Val *list);
+/* fuse_at.c: one action fuse_at */
+Graph *layout_fuse_at(Graph *g, const Val *action);
 /* slices.c: temporaries passed from call to call in slices that stay in a cache. */
 Graph *layout_slices(Graph *g);
 /* Temporaries of this many bytes are worth slices: smaller ones stay in a cache anyway. */
@@ -92,5 +90,50 @@ int64_t slice_bytes(void);
 enum { SLICES_LEAST = 8 };      /* so that threads get even shares */
 /* weights.c: constants of contractions copied once, in the order in which they are read. */
 Graph *layout_weights(Graph *g);
+/* tables.c: large tables that are also looked up, looked up in their copies. */
+Graph *layout_tables(Graph *g);
+
+/* ---- actions.c: the actions of the schedule */
+
+/* What is kept while a list is carried out: the calls so far, the names of their ranges after
+ * splits, and what was prepared. */
+typedef struct { const char *path; Rewriting w; } NamedCall;
+typedef struct {
+	Graph *g;
+	const Val *action;      /* the one at hand */
+	VEC(UOp *) call;
+	VEC(NamedCall *) named;
+	Map made;               /* kernel and buffers of a call that prepares → its buffer */
+	int count[3];           /* buffers so far, by what they hold */
+} Schedule;
+/* The list that --opt gives, else the one that stands in the SINK; NULL: none. */
+const Val *schedule_list(const Graph *g);
+/* g after these n actions. */
+Graph *layout_actions(Graph *g, size_t n, const Val *const *list);
+/* The action at hand cannot be. */
+_Noreturn void schedule_refuse(const Schedule *s, const char *why);
+/* The name of one of n calls, by a buffer that it writes; NULL: it has none. */
+const char *call_path(size_t n, UOp *const *call, size_t i);
+/* The ranges of a call, which splits of the schedule begin with. */
+void call_ranges(Rewriting *w, UOp *call);
+
+/* ---- stage.c: values in temporaries and prepared buffers */
+
+/* A value of a call's kernel, and the order of the ranges over which it is stored. f are the facts
+ * that were found last. */
+typedef struct {
+	UOp *call;
+	Facts f;
+	UOp *value, *order[MAX_RANGES];
+	int n;
+	bool prepared;
+} Staging;
+/* Why it cannot be, NULL when it can. */
+const char *staging_misfit(const Staging *p);
+/* As an action, the call having this name and its ranges those of w. */
+const Val *staging_action(const Staging *p, const char *call, const Rewriting *w);
+/* The actions at hand: on call i, the ranges of which w names. */
+UOp *schedule_split(const Schedule *s, UOp *call, Rewriting *w);
+void schedule_stage(Schedule *s, size_t i, const Rewriting *w);
 
 #endif

@@ -55,57 +55,32 @@ static bool find_operand(Transposed *o, UOp *call)
 	return vector && (wrong_way(o, w, x, vector) || wrong_way(o, x, w, vector));
 }
 
-static UOp *transpose_call(const Transposed *o, UOp *to)
+/* What says so: it is staged in a temporary of its own. */
+static const Val *action_for(const Graph *g, const Transposed *o, uint32_t i)
 {
-	UOp *loop[MAX_RANK], *at[MAX_RANK + 1] = {param_new(0, to)}, *from = o->load->src[0];
-	for (int i = 0; i < o->n; i++)
-		at[1 + i] = loop[i] = ix_range(i, "loop", o->order[i]->src[0]);
-	UOp *param = param_moved(from->src[0], 1);
-	UOp *load = substitute(o->load, 1, &from->src[0], &param);
-	load = substitute(load, o->n, o->order, loop);
-	UOp *place = node_new(OP_INDEX, to->dtype, 1 + o->n, at, VNIL);
-	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, load);
-	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("turn")), store);
-	return NODE(OP_CALL, DT_NONE, VNIL, kernel, to, place_buffer(o->call, from));
-}
-
-static UOp *transposed_buffer(const Transposed *o, int number)
-{
-	UOp *dim[MAX_RANK];
-	for (int i = 0; i < o->n; i++)
-		dim[i] = o->order[i]->src[0];
-	const char *from = buffer_name(place_buffer(o->call, o->load->src[0]));
-	const char *name = arena_printf("%.200s.turned%d", from, number);
-	return buffer_of(name, "temp", o->load->dtype, shape_new(o->n, dim));
-}
-
-static UOp *read_transposed(const Transposed *o, UOp *buffer)
-{
-	UOp *at[MAX_RANK + 1] = {param_new(o->call->nsrc - 1, buffer)}, *load = o->load;
-	memcpy(at + 1, o->order, o->n * sizeof *at);
-	UOp *from[] = {load}, *to[] = {NODE(OP_LOAD, load->dtype, VNIL,
-		node_new(OP_INDEX, load->dtype, 1 + o->n, at, VNIL))};
-	return call_compact(
-		call_with_buffer(o->call, substitute(o->call->src[0], 1, from, to), buffer));
+	Rewriting w;
+	const char *path = call_path(g->sink->nsrc, g->sink->src, i);
+	Staging p = {.call = o->call, .value = o->load, .n = o->n};
+	call_ranges(&w, o->call);
+	memcpy(p.order, o->order, o->n * sizeof *o->order);
+	facts_find(&p.f, o->call->src[0], call_aliases(o->call));
+	return path && !staging_misfit(&p) ? staging_action(&p, path, &w) : NULL;
 }
 
 Graph *layout_operands(Graph *g)
 {
-	VEC(UOp *) out = {0};
-	int number = 0;
+	VEC(const Val *) list = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		UOp *call = g->sink->src[i];
 		Transposed o;
-		if (find_operand(&o, call)) {
-			UOp *to = transposed_buffer(&o, number++);
-			explain(call->src[0], "%s is turned",
-				buffer_name(place_buffer(call, o.load->src[0])));
-			vec_push(&out, transpose_call(&o, to));
-			call = read_transposed(&o, to);
-		}
-		vec_push(&out, call);
+		const Val *action = find_operand(&o, call) ? action_for(g, &o, i) : NULL;
+		if (!action)
+			continue;
+		explain(call->src[0], "%s is turned",
+			buffer_name(place_buffer(call, o.load->src[0])));
+		vec_push(&list, action);
 	}
-	Graph *r = graph_with_calls(g, out.n, out.at);
-	vec_free(&out);
-	return r;
+	g = layout_actions(g, list.n, list.at);
+	vec_free(&list);
+	return g;
 }

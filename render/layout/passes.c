@@ -75,11 +75,11 @@ static Graph *begin(Graph *g)
 static bool may_grow(const Graph *g) { return wanted(g) && target->local; }
 
 static Graph *reductions(Graph *g) { return may_grow(g) ? layout_reductions(g) : g; }
-/* Those of GPUs too, which no other pass is for: memory is planned here. */
+/* Those of GPUs too, for which there is no other pass. */
 static Graph *scans(Graph *g)
 {
 	Graph *r = target->local && !val_get(g->meta, "layout") ? layout_scans(g) : g;
-	return target->gpu && r != g ? plan_memory(r) : r;
+	return target->gpu && r != g ? done(r) : r;
 }
 static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
 static Graph *swaps(Graph *g) { return may_grow(g) ? layout_swaps(g) : g; }
@@ -95,14 +95,21 @@ static Graph *online(Graph *g)
 {
 	return may_grow(g) && !lower_opt.strict ? layout_online(g) : g;
 }
-static Graph *fuse_at(Graph *g)
+/* Those that the document brings, or --opt gives; the list leaves the SINK. */
+static Graph *actions(Graph *g)
 {
 	const Val *list = schedule_list(g);
-	if (list && !wanted(g))
+	if (!list)
+		return g;
+	if (!wanted(g))
 		die(MALFORMED, "SINK: its actions cannot be carried out: the document has been "
 			"laid out, or the target has no vectors");
-	return list ? layout_fuse_at(g, list) : g;
+	g = layout_actions(g, list->n, list->a);
+	g->sink = node_like(g->sink, g->sink->nsrc, g->sink->src,
+		val_set(g->sink->arg, "actions", NULL));
+	return g;
 }
+static Graph *tables(Graph *g) { return wanted(g) ? layout_tables(g) : g; }
 static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
 static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
 
@@ -122,8 +129,8 @@ const Pass layout_passes[] = {
 	{"operands", operands, "operands in the wrong order transposed", .optional = true},
 	{"online", online, "softmax and the product behind it with a running maximum and sum",
 		.optional = true},
-	{"fuse_at", fuse_at, "calls computed within loops of others, as the SINK says",
-		.optional = true},
+	{"actions", actions, "actions of the schedule, as the SINK says", .optional = true},
+	{"tables", tables, "tables that are also looked up, in their copies", .optional = true},
 	{"slices", slices, "temporaries in slices, never whole in memory", .optional = true},
 	{"plan", plan, "temporaries packed into one workspace again"},
 	{0},

@@ -175,12 +175,12 @@ static int part_ranges(const Long *l, UOp *part, UOp **range)
 	return 1 + ranges_of(&l->f, free_of(l->reduce), range + 1);
 }
 
-static UOp *part_call(const Long *l, UOp *buffer, int n, UOp *const *range)
+static UOp *part_call(const Long *l, UOp *buffer, UOp *const *range)
 {
 	UOp *iterations = ix_div(l->along->src[0], ix_const(l->parts));
 	UOp *from = ix_mul(range[0], iterations);
 	UOp *value = reduce_from(l, from, iterations, range_axis(l->along));
-	return parts_call(l->call, buffer, value, n, range);
+	return parts_call(l->call, buffer, value, range);
 }
 
 /* The replacement of the reduction: the sum of the parts, and of the iterations in no part. */
@@ -189,8 +189,8 @@ static UOp *joined(const Long *l, const UOp *buffer)
 	int64_t left;
 	UOp *u = l->reduce, *parts = ix_const(l->parts), *part = ix_range(l->axis, "reduce", parts);
 	UOp *range[MAX_RANGES + 1];
-	int n = part_ranges(l, part, range);
-	UOp *load = parts_load(l->call, buffer, n, range);
+	part_ranges(l, part, range);
+	UOp *load = load_over(l->call, buffer, range);
 	UOp *all = NODE(OP_RREDUCE, u->dtype, u->arg, load, part),
 	    *rest = ix_mod(l->along->src[0], parts);
 	if (ix_is_const(rest, &left) && !left)
@@ -204,10 +204,11 @@ static UOp *split(Parts *p, const Long *l)
 {
 	UOp *range[MAX_RANGES + 1], *part = ix_range(l->axis, "loop", ix_const(l->parts));
 	int n = part_ranges(l, part, range);
-	UOp *buffer = parts_buffer(arena_printf("parts%d", p->count++), l->reduce->dtype, n, range);
+	UOp *buffer = buffer_over(arena_printf("parts%d", p->count++), "temp", l->reduce->dtype, n,
+		range);
 	UOp *from = l->reduce, *to = joined(l, buffer);
 	explain(l->call->src[0], "a reduction in %lld parts", (long long)l->parts);
-	vec_push(&p->out, part_call(l, buffer, n, range));
+	vec_push(&p->out, part_call(l, buffer, range));
 	UOp *kernel = substitute(l->call->src[0], 1, &from, &to);
 	return call_compact(call_with_buffer(l->call, kernel, buffer));
 }

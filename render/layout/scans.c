@@ -24,15 +24,24 @@ typedef struct { VEC(UOp *) out; int count; } Calls;
 
 /* ---- finding one */
 
-/* Cycles from one operation of a scan to the next. Which of two is greater is foreseen. */
+/* Does an operation of this scan wait for the one before? Which of two is greater is foreseen, and
+ * what each adds may take longer by itself. */
+static bool waits(const UOp *scan)
+{
+	Nodes of = walk(scan->src[0]);
+	for (size_t i = 0; i < of.n; i++)
+		if (of.at[i]->op == OP_RREDUCE)
+			return false;
+	return dtype_float(scan->dtype) &&
+		(val_is_str(scan->arg, "ADD") || val_is_str(scan->arg, "MUL"));
+}
+
+/* Cycles from one operation of the scans to the next. */
 static int64_t latency_of(const Facts *f)
 {
-	for (size_t i = 0; i < f->all.n; i++) {
-		const UOp *u = f->all.at[i];
-		if (u->op == OP_RSCAN && dtype_float(u->dtype) &&
-			(val_is_str(u->arg, "ADD") || val_is_str(u->arg, "MUL")))
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.at[i]->op == OP_RSCAN && waits(f->all.at[i]))
 			return target->machine.latency;
-	}
 	return 1;
 }
 
@@ -103,9 +112,10 @@ static UOp *total_call(Calls *c, UOp *call, UOp *total, const Facts *f, UOp **lo
 	int n = ranges_of(f, free_of(total), range);
 	for (int i = 0; i < n; i++)
 		loop[i] = ix_range(range_axis(range[i]), "loop", range[i]->src[0]);
-	UOp *buffer = parts_buffer(arena_printf("totals%d", c->count++), total->dtype, n, loop);
-	vec_push(&c->out, parts_call(call, buffer, substitute(total, n, range, loop), n, loop));
-	*load = parts_load(call, buffer, n, range);
+	UOp *buffer = buffer_over(arena_printf("totals%d", c->count++), "temp", total->dtype, n,
+		loop);
+	vec_push(&c->out, parts_call(call, buffer, substitute(total, n, range, loop), loop));
+	*load = load_over(call, buffer, range);
 	return buffer;
 }
 

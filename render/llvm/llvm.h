@@ -11,10 +11,16 @@ const Val *llvm_print(
 void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, const DType *slot,
 	size_t vars, bool grid);
 
-/* A new value, "%t7", which that instruction gives. */
-const char *llvm_emit(Printer *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* An instruction, and the declaration of what it calls of LLVM's. */
+const char *llvm_line(Printer *p, bool value, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* One that gives a new value, "%t7"; one that gives none. */
+#define llvm_emit(p, ...) llvm_line(p, true, __VA_ARGS__)
+#define llvm_do(p, ...) ((void)llvm_line(p, false, __VA_ARGS__))
 /* The block NAME7 begins, to which the one before it goes unless it has gone elsewhere. */
 void llvm_label(Printer *p, const char *name, int number);
+/* The block THEN7 begins if that is true, else it goes on at DONE7; returns the number. */
+int llvm_branch(Printer *p, UOp *cond);
 /* The type of an element in memory, where a bool is a byte, or of lanes of them. */
 const char *llvm_stored(const Printer *p, DType d);
 
@@ -32,31 +38,31 @@ const char *llvm_mulacc(Printer *p, DType t, const char *a, const char *b, const
 
 /* ---- lanes.c: values with lanes */
 
+/* the values of these ops */
+const char *llvm_broadcast(Printer *p, UOp *u);
+const char *llvm_ramp(Printer *p, UOp *u);
+const char *llvm_shuffle(Printer *p, UOp *u);
+/* llvm_apply of a template that has no lanes, to each lane of two operands */
+const char *llvm_lane_by_lane(Printer *p, const char *name, const char *text, DType d,
+	const char *a, const char *b);
+/* what is in memory at a place with lanes; gate: of each lane, or NULL */
+const char *llvm_load_lanes(Printer *p, UOp *index, const char *gate);
+void llvm_store_lanes(Printer *p, UOp *index, const char *value, const char *gate);
+
+/* ---- instructions.c: instructions.def */
+
 /* "float", "<16 x float>"; "f32", "v16f32" */
 const char *llvm_type(const Printer *p, DType d);
 const char *llvm_suffix(DType d);
 /* that number in each lane of d */
 const char *llvm_each(const Printer *p, DType d, const char *number);
-/* adds the text of instructions on elements as those on lanes */
-void llvm_widen(Buf *out, const char *text, int lanes);
-/* the values of these ops */
-const char *llvm_broadcast(Printer *p, UOp *u);
-const char *llvm_ramp(Printer *p, UOp *u);
-const char *llvm_shuffle(Printer *p, UOp *u);
-/* lane k of x, which is a d; x with another one there */
-const char *llvm_lane(Printer *p, DType d, const char *x, int k);
-const char *llvm_put_lane(Printer *p, DType d, const char *x, const char *lane, int k);
-/* what is in memory at a place with lanes; gate: of each lane, or NULL */
-const char *llvm_load_lanes(Printer *p, UOp *index, const char *gate);
-void llvm_store_lanes(Printer *p, UOp *index, const char *value, const char *gate);
-
-/* ---- exact.c: those for what no instruction does, printed before the kernel's */
-
-/* "@max_f32": of an op on sources of dtype t */
-const char *llvm_binary(Helpers *h, Op op, DType t);
-/* "@f32_to_f16", "@f16_to_f32", the same of bf16; "@f64_to_odd" and "@int_to_odd", which make an
- * f32 that rounds to f16 or bf16 as what it comes from: the integer is a u64. Of so many lanes. */
-const char *llvm_rounding(Helpers *h, const char *name, int lanes);
-/* "@llvm.sqrt.f32", which is declared with these types */
-const char *llvm_declare(Helpers *h, const char *name, const char *to, const char *sources);
+/* Declares LLVM's own functions that instructions call. */
+void llvm_declare(Printer *p, const char *text);
+/* The template of an op on sources of dtype d, a simple one where that is right; or NULL. */
+const char *llvm_template(Op op, DType d, bool simple);
+/* The value of a template; name: what the function is called if it is one. */
+const char *llvm_apply(Printer *p, const char *name, const char *text, DType to, DType from,
+	const char *const operand[3]);
+/* x by a CONVERSION, to f32, f16, bf16 or odd */
+const char *llvm_convert(Printer *p, const char *name, DType to, DType from, const char *x);
 #endif

@@ -23,15 +23,18 @@ const char *llvm_stored(const Printer *p, DType d)
 	return llvm_type(p, truth ? dtype_in_lanes(DT_U8, dtype_lanes(d)) : d);
 }
 
-const char *llvm_emit(Printer *p, const char *fmt, ...)
+const char *llvm_line(Printer *p, bool value, const char *fmt, ...)
 {
-	const char *name = arena_printf("%%t%d", p->temps++);
+	const char *name = value ? arena_printf("%%t%d", p->temps++) : "";
+	size_t was = p->out->n;
 	va_list ap;
-	buf_printf(p->out, "\t%s = ", name);
+
+	buf_printf(p->out, value ? "\t%s = " : "\t%s", name);
 	va_start(ap, fmt);
 	buf_vprintf(p->out, fmt, ap);
 	va_end(ap);
 	buf_add(p->out, "\n", 1);
+	llvm_declare(p, buf_str(p->out) + was);
 	return name;
 }
 
@@ -46,51 +49,49 @@ static bool ends_in_branch(const Buf *b)
 void llvm_label(Printer *p, const char *name, int number)
 {
 	if (!ends_in_branch(p->out))
-		print_line(p, "br label %%%s%d", name, number);
+		llvm_do(p, "br label %%%s%d", name, number);
 	p->block = arena_printf("%s%d", name, number);
 	buf_printf(p->out, "%s:\n", p->block);
 }
 
-/* ---- statements */
+int llvm_branch(Printer *p, UOp *cond)
+{
+	int n = p->lets++;
+	llvm_do(p, "br i1 %s, label %%then%d, label %%done%d", llvm_operand(p, cond), n, n);
+	llvm_label(p, "then", n);
+	return n;
+}
 
-static const char *value_of(Printer *p, UOp *u) { return llvm_operand(p, u); }
+/* ---- statements */
 
 /* acc + a * b, stored where acc is: rounded once where that is fast */
 static const char *stored_value(Printer *p, UOp *store)
 {
-	UOp *v = store->src[1], *term = v->nsrc > 1 ? v->src[1] : NULL;
-	bool sum = v->op == OP_ADD && term->op == OP_MUL && dtype_float(v->dtype) &&
-		!dtype_half(v->dtype) && loads_place(p, v->src[0], store->src[0]);
-	if (!sum)
-		return value_of(p, v);
-	const char *a = value_of(p, term->src[0]), *b = value_of(p, term->src[1]);
-	return llvm_mulacc(p, v->dtype, a, b, value_of(p, v->src[0]));
+	UOp *v = store->src[1], *term = summed_product(store);
+	if (!term)
+		return llvm_operand(p, v);
+	const char *a = llvm_operand(p, term->src[0]), *b = llvm_operand(p, term->src[1]);
+	return llvm_mulacc(p, v->dtype, a, b, llvm_operand(p, v->src[0]));
 }
 
 static void print_store(Printer *p, UOp *u)
 {
-	UOp *index = u->src[0];
-	DType d = index->dtype;
-	const char *t = llvm_stored(p, d), *value, *each = NULL;
-	int n = p->lets++;
+	UOp *index = u->src[0], *gate = u->nsrc > 2 ? u->src[2] : NULL;
+	bool each = gate && dtype_lanes(gate->dtype) > 1;
+	const char *t = llvm_stored(p, index->dtype), *value;
+	const char *mask = each ? llvm_operand(p, gate) : NULL;
+	int n = gate && !each ? llvm_branch(p, gate) : -1;
 
-	if (u->nsrc > 2 && dtype_lanes(u->src[2]->dtype) > 1) {
-		each = value_of(p, u->src[2]);
-	} else if (u->nsrc > 2) {
-		print_line(p, "br i1 %s, label %%then%d, label %%done%d", value_of(p, u->src[2]),
-			n, n);
-		llvm_label(p, "then", n);
-		p->gate = u->src[2];
-	}
+	p->gate = each ? NULL : gate;
 	value = stored_value(p, u);
-	if (dtype_element(d) == DT_BOOL)
-		value = llvm_emit(p, "zext %s %s to %s", llvm_type(p, d), value, t);
-	if (dtype_lanes(d) > 1)
-		llvm_store_lanes(p, index, value, each);
+	if (dtype_element(index->dtype) == DT_BOOL)
+		value = llvm_emit(p, "zext %s %s to %s", llvm_type(p, index->dtype), value, t);
+	if (dtype_lanes(index->dtype) > 1)
+		llvm_store_lanes(p, index, value, mask);
 	else
-		print_line(p, "store %s %s, %s* %s", t, value, t,
+		llvm_do(p, "store %s %s, %s* %s", t, value, t,
 			llvm_address(p, index, NULL, true));
-	if (p->gate)
+	if (n >= 0)
 		llvm_label(p, "done", n);
 	p->gate = NULL;
 }
@@ -104,11 +105,11 @@ static const char *loop_begin(Printer *p, const char *from, const char *to, bool
 
 	vec_push(&p->blocks, ((PrinterBlock){n, once ? to : NULL}));
 	llvm_label(p, "loop", n);
-	print_line(p, "%s = phi i64 [%s, %%%s], [%%n%d, %%next%d]", counter, from, before, n, n);
+	llvm_do(p, "%s = phi i64 [%s, %%%s], [%%n%d, %%next%d]", counter, from, before, n, n);
 	if (once)
 		return counter;
 	c = llvm_emit(p, "icmp slt i64 %s, %s", counter, to);
-	print_line(p, "br i1 %s, label %%body%d, label %%end%d", c, n, n);
+	llvm_do(p, "br i1 %s, label %%body%d, label %%end%d", c, n, n);
 	llvm_label(p, "body", n);
 	return counter;
 }
@@ -119,12 +120,12 @@ static void loop_end(Printer *p)
 	int n = b.number;
 
 	llvm_label(p, "next", n);
-	print_line(p, "%%n%d = add nsw i64 %%r%d, 1", n, n);
+	llvm_do(p, "%%n%d = add nsw i64 %%r%d, 1", n, n);
 	if (b.below)
-		print_line(p, "br i1 %s, label %%loop%d, label %%end%d",
+		llvm_do(p, "br i1 %s, label %%loop%d, label %%end%d",
 			llvm_emit(p, "icmp slt i64 %%n%d, %s", n, b.below), n, n);
 	else
-		print_line(p, "br label %%loop%d", n);
+		llvm_do(p, "br label %%loop%d", n);
 	llvm_label(p, "end", n);
 }
 
@@ -132,29 +133,20 @@ static void print_range(Printer *p, UOp *u)
 {
 	int64_t size;
 	bool once = const_is_int(u->src[0], &size) && size > 0;
-	name_put(p, u, loop_begin(p, "0", value_of(p, u->src[0]), once));
-}
-
-static void print_if(Printer *p, UOp *u)
-{
-	int n = p->lets++;
-	print_line(p, "br i1 %s, label %%if%d, label %%endif%d", value_of(p, u->src[0]), n, n);
-	llvm_label(p, "if", n);
-	vec_push(&p->blocks, ((PrinterBlock){n, NULL}));
+	name_put(p, u, loop_begin(p, "0", llvm_operand(p, u->src[0]), once));
 }
 
 /* The place need not be one that there is. */
 static void print_prefetch(Printer *p, UOp *u)
 {
 	UOp *index = u->src[0];
-	const char *at, *fn = llvm_declare(
-		&p->helpers, "prefetch.p0i8", "void", "i8*, i32, i32, i32");
+	const char *at;
 
 	if (dtype_lanes(index->dtype) > 1)
 		die(MALFORMED, "node %u PREFETCH: of lanes", u->id);
 	at = llvm_address(p, index, NULL, false);
 	at = llvm_emit(p, "bitcast %s* %s to i8*", llvm_stored(p, index->dtype), at);
-	print_line(p, "call void %s(i8* %s, i32 %d, i32 3, i32 1)", fn, at,
+	llvm_do(p, "call void @llvm.prefetch.p0i8(i8* %s, i32 %d, i32 3, i32 1)", at,
 		val_is_str(u->arg, "store"));
 }
 
@@ -162,12 +154,12 @@ static void print_statement(Printer *p, UOp *u)
 {
 	p->texts->round++;
 	switch (u->op) {
-	case OP_LET: name_put(p, u, value_of(p, u->src[0])); break;
+	case OP_LET: name_put(p, u, llvm_operand(p, u->src[0])); break;
 	case OP_STORE: print_store(p, u); break;
 	case OP_RANGE: print_range(p, u); break;
 	case OP_ENDRANGE: loop_end(p); break;
-	case OP_IF: print_if(p, u); break;
-	case OP_ENDIF: llvm_label(p, "endif", p->blocks.at[--p->blocks.n].number); break;
+	case OP_IF: vec_push(&p->blocks, ((PrinterBlock){llvm_branch(p, u->src[0]), NULL})); break;
+	case OP_ENDIF: llvm_label(p, "done", p->blocks.at[--p->blocks.n].number); break;
 	case OP_PREFETCH: print_prefetch(p, u); break;
 	case OP_DEFINE_REG: case OP_DEFINE_LOCAL: break;        /* print_storage */
 	case OP_BARRIER:
@@ -183,16 +175,15 @@ static void print_statement(Printer *p, UOp *u)
 static void print_storage(Printer *p, UOp *u)
 {
 	bool reg = u->op == OP_DEFINE_REG;
-	const char *t = llvm_stored(p, u->dtype);
 	const char *name = arena_printf(reg ? "%%acc%d" : "%%buf%d", reg ? p->regs++ : p->bufs++);
-	long long n = storage_elements(u);
+	const char *t = arena_printf("[%lld x %s]", (long long)storage_elements(u),
+		llvm_stored(p, u->dtype));
 
-	if (u->arg->n > 2 && val_is_str(u->arg->a[2], "local"))
+	if (!reg && val_is_str(u->arg->a[2], "local"))
 		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
 			p->d->target);
-	print_line(p, "%s = alloca [%lld x %s], align 64", name, n, t);
-	name_put(p, u, llvm_emit(p, "getelementptr inbounds [%lld x %s], [%lld x %s]* %s, "
-		"i64 0, i64 0", n, t, n, t, name));
+	llvm_do(p, "%s = alloca %s, align 64", name, t);
+	name_put(p, u, llvm_emit(p, "getelementptr inbounds %s, %s* %s, i64 0, i64 0", t, t, name));
 }
 
 static void print_params(Printer *p, Buf *out)
@@ -212,7 +203,6 @@ static void print_body(Printer *p, const Nodes *all)
 {
 	const char *item;
 
-	p->indent = 1;
 	p->block = "0";
 	for (size_t i = 0; i < all->n; i++)
 		if (all->at[i]->op == OP_DEFINE_REG || all->at[i]->op == OP_DEFINE_LOCAL)
@@ -229,7 +219,7 @@ static void print_body(Printer *p, const Nodes *all)
 		print_statement(p, p->kernel->src[i]);
 	if (item)
 		loop_end(p);
-	print_line(p, "ret void");
+	llvm_do(p, "ret void");
 }
 
 void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, const DType *slot,

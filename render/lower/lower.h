@@ -214,6 +214,8 @@ UOp *roll_tiles(UOp *kernel);
 Graph *lower_lanes(Graph *g);
 /* legalise.c: lanes as the target has them. */
 Graph *lower_legalise(Graph *g);
+/* registers.c: accumulators as vectors, or single elements, for a target with vectors. */
+Graph *lower_registers(Graph *g);
 /* interleave.c: stores that lie apart, next to each other, as whole vectors; alias: buffers may be
  * the same */
 UOp *kernel_interleaved(UOp *kernel, bool alias);

@@ -54,7 +54,7 @@ static const char *updating(const Printer *p, const UOp *store)
 	bool plain = dtype_float(v->dtype) ?
 		dtype_size(v->dtype) >= 4 :
 		p->d->wraps && dtype_int(v->dtype) && dtype_size(v->dtype) >= 4;
-	if (!plain || v->nsrc < 2 || !loads_place(p, v->src[0], store->src[0]))
+	if (!plain || v->nsrc < 2 || !loads_place(v->src[0], store))
 		return NULL;
 	bool sum = op_info[v->op].c == C_SUM && op_info[v->op].commutes;
 	return sum ? arena_printf("%s=", op_info[v->op].c_text) : NULL;
@@ -432,7 +432,7 @@ const Val *cstyle_print(
 	if (*d->prelude)
 		helper_put(&p.helpers, d->target, d->prelude);
 	if (d->lanes)
-		vectors_begin(&p, &all);
+		vectors_begin(&p);
 	print_body(&p, &all);
 	bool f64 = uses_f64(&p, &all);
 	if (f64 && !d->type[DT_F64])

@@ -205,19 +205,9 @@ static Text extreme_text(Printer *p, UOp *u)
 	return u->dtype == DT_BOOL ? infix(p, u, op_info[u->op].c_bool) : helper_text(p, u);
 }
 
-/* C's own / and % when the bounds show that no operand is negative and no divisor is zero */
 static Text division_text(Printer *p, UOp *u)
 {
-	int64_t lo, hi, by;
-	ix_bounds(u->src[0], &lo, &hi);
-	if (const_is_int(u->src[1], &by) && by > 0 &&
-		(!dtype_signed(u->dtype) || (u->dtype == DT_I64 && lo >= 0)))
-		return infix_text(p, u);
-	int64_t dlo = 0, dhi;
-	ix_bounds(u->src[1], &dlo, &dhi);
-	if (u->dtype == DT_I64 && lo >= 0 && dlo > 0)
-		return infix_text(p, u);
-	return helper_text(p, u);
+	return op_is_simple(u) ? infix_text(p, u) : helper_text(p, u);
 }
 
 static Text compare_text(Printer *p, UOp *u)
@@ -234,7 +224,7 @@ static Text compare_text(Printer *p, UOp *u)
 static Text shift_text(Printer *p, UOp *u)
 {
 	int64_t by;
-	if (!const_is_int(u->src[1], &by) || by < 0 || by >= 8 * dtype_size(u->dtype))
+	if (!op_is_simple(u) || !const_is_int(u->src[1], &by))
 		return helper_text(p, u);
 	const char *x = expr_at(p, u->src[0], PREC_UNARY), *op = op_info[u->op].c_text;
 	if (u->op == OP_SHR)
@@ -360,9 +350,6 @@ const char *expr_place(Printer *p, UOp *index)
 			index->id);
 	if (one_element(index->src[0]))
 		return name;
-	const char *variable = vector_place(p, index);
-	if (variable)
-		return variable;
 	return arena_printf("%s[%s]", name, expr_at(p, index->src[1], PREC_ANY));
 }
 

@@ -108,8 +108,14 @@ bool is_stored(const Printer *p, int slot);
 /* Comments with the source that the kernel came from; line: "; %s\n". */
 void print_origin(const Printer *p, Buf *out, const char *line);
 void name_put(Printer *p, const UOp *u, const char *name);
-/* Is u what stands at that place while the STORE is printed? */
-bool loads_place(const Printer *p, const UOp *u, const UOp *index);
+/* facts.c: whether what is known of its operands makes u an operator's own: places do not wrap, the
+ * operands of a division are not negative, nor its divisor 0, a count is below the width, only the
+ * first operand of an extreme may be a NaN */
+bool op_is_simple(UOp *u);
+/* Is u what stands at the STORE's place while it is printed? */
+bool loads_place(const UOp *u, const UOp *store);
+/* The MUL that a STORE adds to what is at its place, which is rounded once; or NULL. */
+UOp *summed_product(const UOp *store);
 /* how many a DEFINE_REG or DEFINE_LOCAL has at most */
 int64_t storage_elements(UOp *u);
 /* Text of value u in the statement being printed; long expressions are cut by temporaries before
@@ -154,13 +160,11 @@ void print_line(Printer *p, const char *fmt, ...) __attribute__((format(printf, 
 
 /* ---- vector*.c: values with lanes -------------------------------------------------------- */
 
-/* Examines the kernel's registers; p->vectors is valid until vectors_end. */
-void vectors_begin(Printer *p, const Nodes *all);
+/* p->vectors is valid until vectors_end. */
+void vectors_begin(Printer *p);
 void vectors_end(Printer *p);
-/* Declares a DEFINE_REG as variables NAME_0, NAME_1, …; false when it is an array. */
+/* Declares a DEFINE_REG that is a vector; false when it is an array or an element. */
 bool vector_reg(Printer *p, UOp *reg, const char *name);
-/* The place in such a register, as a scalar; NULL for other storage. */
-const char *vector_place(Printer *p, UOp *index);
 /* Prints a statement on values with lanes; false when it has none. */
 bool vector_statement(Printer *p, UOp *u);
 /* A SHUFFLE of one lane. */

@@ -124,11 +124,6 @@ void print_origin(const Printer *p, Buf *out, const char *line)
 	}
 }
 
-bool loads_place(const Printer *p, const UOp *u, const UOp *index)
-{
-	return u->op == OP_LOAD && (u->nsrc == 1 || u->src[1] == p->gate) && u->src[0] == index;
-}
-
 int64_t storage_elements(UOp *u)
 {
 	const char *err = NULL;

@@ -1,28 +1,31 @@
 /* Values with lanes as vector types of the compiler, GNU C's as gcc and clang have it:
  *
  *     STORE acc[RAMP 16 1] acc[…] + BROADCAST v0 * b[…]
- *     →  acc0_1 = mulacc_f32x16(splat_f32x16(v0), load_f32x16(&b[r2 * 64 + 16]), acc0_1);
- *
- * A register each of whose places is a number, or a lane plus one, becomes variables instead of an
- * array. */
+ *     →  acc1 = mulacc_f32x16(splat_f32x16(v0), load_f32x16(&b[r2 * 64 + 16]), acc1); */
 #include "print/vector.h"
 
-void vectors_begin(Printer *p, const Nodes *all)
+void vectors_begin(Printer *p)
 {
 	static ARENA struct LaneTables tables;
 	p->vectors = arena_alloc(sizeof *p->vectors);
 	p->vectors->of = &tables;
-	registers_plan(p, all);
 }
 
 void vectors_end(Printer *p)
 {
 	struct Vectors *v = p->vectors;
-	map_free(&v->regs);
 	map_free(&v->lets);
 }
 
 /* ---- statements */
+
+bool vector_reg(Printer *p, UOp *reg, const char *name)
+{
+	if (!p->vectors || !reg_is_vector(reg))
+		return false;
+	print_line(p, "%s %s;", vector_type(p, reg->dtype, (int)reg->arg->a[1]->i), name);
+	return true;
+}
 
 static void print_let(Printer *p, UOp *u)
 {
@@ -39,23 +42,15 @@ static void print_let(Printer *p, UOp *u)
 	map_put(&p->vectors->lets, PKEY(u), t);
 }
 
-static bool is_place(const UOp *u, const UOp *store)
-{
-	return u->op == OP_LOAD && u->src[0] == store->src[0] &&
-		(u->nsrc == 1 || (store->nsrc > 2 && u->src[1] == store->src[2]));
-}
-
 /* The value to store; a sum of products is rounded once where the scalar loop's would be. */
 static const char *stored_value(Printer *p, UOp *store)
 {
-	UOp *value = store->src[1];
+	UOp *value = store->src[1], *term = summed_product(store);
 	DType d = elem(value);
 	if (d == DT_BOOL)
 		return arena_printf("(%s)(%s) & 1", vector_type(p, d, p->vectors->lanes),
 			mask_arg(p, value, 1));
-	if (value->op == OP_ADD && (d == DT_F32 || d == DT_F64) && is_place(value->src[0], store) &&
-		value->src[1]->op == OP_MUL && p->d->mulacc[d == DT_F64]) {
-		UOp *term = value->src[1];
+	if (term && p->d->mulacc[d == DT_F64]) {
 		const char *a = vector_arg(p, term->src[0]), *b = vector_arg(p, term->src[1]);
 		return arena_printf("%s(%s, %s, %s)", vector_fn(p, "mulacc", d), a, b,
 			vector_arg(p, value->src[0]));
@@ -77,11 +72,7 @@ static void print_store(Printer *p, UOp *u)
 		print_line(p, "if (%s) {", expr_text(p, gate).s);
 		p->indent++;
 	}
-	const char *value = stored_value(p, u);
-	if (reg_of(p, u->src[0]->src[0]))
-		store_reg(p, u, value);
-	else
-		store_memory(p, u, value);
+	store_lanes(p, u, stored_value(p, u));
 	if (p->gate) {
 		p->indent--;
 		print_line(p, "}");

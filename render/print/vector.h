@@ -8,14 +8,6 @@
  * integers of `mask` bytes. */
 typedef struct { const char *s; int prec, depth, mask; bool variable; } VText;
 
-/* A DEFINE_REG that is not an array: variables of `lanes` elements (1: scalars) NAME_0, NAME_1,
- * … */
-typedef struct {
-	const char *name;
-	int lanes;              /* of its widest access */
-	bool array, parts;      /* parts: some store is narrower */
-} VReg;
-
 /* By node id, kept from kernel to kernel. */
 struct LaneTables {
 	TABLE(struct { VText text; uint32_t statement; }) text; /* valid in that statement */
@@ -23,7 +15,6 @@ struct LaneTables {
 };
 
 struct Vectors {
-	Map regs;               /* DEFINE_REG → VReg */
 	Map lets;               /* LET → VText: a variable with an element a lane */
 	int lanes;              /* of the value being printed */
 	struct LaneTables *of;
@@ -42,20 +33,11 @@ static inline bool varies(const UOp *u) { return has_lanes(u) && u->op != OP_BRO
 /* What is broadcast; else u. */
 static inline UOp *one_lane(UOp *u) { return u->op == OP_BROADCAST ? u->src[0] : u; }
 
-/* ---- vector_registers.c: a DEFINE_REG as variables */
-
-void registers_plan(Printer *p, const Nodes *all);
-/* NULL: storage is not a register, or is an array. */
-const VReg *reg_of(const Printer *p, const UOp *storage);
-/* Text of the place's lanes. */
-const char *load_reg(Printer *p, UOp *index);
-/* value: text of the lanes to store */
-void store_reg(Printer *p, UOp *store, const char *value);
-
 /* ---- vector_memory.c */
 
 VText vector_load(Printer *p, UOp *load);
-void store_memory(Printer *p, UOp *store, const char *value);
+/* value: text of the lanes to store */
+void store_lanes(Printer *p, UOp *store, const char *value);
 
 /* ---- vector_expr.c */
 

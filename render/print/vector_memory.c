@@ -18,6 +18,15 @@ static const char *lane_text(Printer *p, UOp *index, int k)
 	return expr_place(p, one);
 }
 
+/* all lanes of a register */
+static const char *register_text(Printer *p, UOp *index)
+{
+	const char *name = map_get(&p->names, PKEY(index->src[0]));
+	if (!name)
+		die(MALFORMED, "node %u DEFINE_REG: used before it is declared", index->src[0]->id);
+	return name;
+}
+
 /* ---- loads */
 
 /* 0 as an element: C++ does not make an element of fewer bits from an int */
@@ -70,13 +79,13 @@ VText vector_load(Printer *p, UOp *u)
 	const char *s;
 	if (gate && varies(gate))
 		each = gate;
-	if (!reg_of(p, u->src[0]->src[0]))
+	if (!reg_is_vector(u->src[0]->src[0]))
 		s = load_memory(p, u, each);
 	else if (each)
 		s = arena_printf("%s(%s, %s, %s)", vector_fn(p, "where", d),
-			mask_arg(p, each, dtype_size(d)), load_reg(p, u->src[0]), zeros(p, d));
+			mask_arg(p, each, dtype_size(d)), register_text(p, u->src[0]), zeros(p, d));
 	else
-		s = load_reg(p, u->src[0]);
+		s = register_text(p, u->src[0]);
 	if (gate && !each && gate != p->gate) {
 		expr_text(p, gate);
 		s = arena_printf("(%s ? %s : %s)", expr_at(p, gate, PREC_EQ), s, zeros(p, d));
@@ -102,10 +111,26 @@ static void store_scattered(Printer *p, UOp *store, const char *value)
 	}
 }
 
-void store_memory(Printer *p, UOp *store, const char *value)
+/* lanes whose gate is false stay as they are */
+static void store_register(Printer *p, UOp *index, const char *value)
+{
+	struct Vectors *v = p->vectors;
+	const char *name = register_text(p, index);
+	DType d = lane_dtype(elem(index));
+	if (v->gate_mask)
+		value = arena_printf("%s(%s, %s, %s)", vector_fn(p, "where", d),
+			mask_arg(p, v->gate, dtype_size(d)), value, name);
+	print_line(p, "%s = %s;", name, value);
+}
+
+void store_lanes(Printer *p, UOp *store, const char *value)
 {
 	struct Vectors *v = p->vectors;
 	UOp *index = store->src[0];
+	if (reg_is_vector(index->src[0])) {
+		store_register(p, index, value);
+		return;
+	}
 	if (lane_step(index->src[1]) != 1) {
 		store_scattered(p, store, value);
 		return;

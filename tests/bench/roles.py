@@ -20,7 +20,7 @@ PROGRAMS = {"min of a + b": A + B + "output y = min(a[:, :, none] + b[none, :, :
              "convolution, weights an input": X + "input w f32[64, 64, 3, 3]\noutput y = conv2d(x, w, padding=1)"}
 PAIRS = [("min of a + bᵀ", "min of a + b", 1.2), ("convolution, NHWC", "convolution, NCHW", 1.2),
          ("convolution, weights an input", "convolution, NCHW", 1.3), ("sum of where(a > 0, b, 0)", "matmul", 1.3)]
-SHAPES = [((2048, 1024), 0), ((2048, 1024), 1), ((64, 256, 128), 1), ((8, 100000), 1), ((1000000,), 0)]
+SHAPES = [((2048, 1024), 0), ((2048, 1024), 1), ((64, 256, 128), 1), ((8, 100000), 1), ((1000000,), 0), ((10000000,), 0)]
 
 def arguments():
     a = argparse.ArgumentParser(description=__doc__)

@@ -3,16 +3,16 @@
 /* act_jam_apart.t:2 */
 void r_4_9(float *__restrict y, const float *__restrict x)
 {
-	f32x4 acc0_0;
-	acc0_0 = splat_f32x4(__builtin_inff());
+	f32x4 acc0;
+	acc0 = splat_f32x4(__builtin_inff());
 	for (long r3 = 0; r3 < 4; r3++) {
-		acc0_0 = min_f32x4(acc0_0, load_f32x4(&x[r3 * 4]));
-		acc0_0 = min_f32x4(acc0_0, load_f32x4(&x[r3 * 4 + 16]));
+		acc0 = min_f32x4(acc0, load_f32x4(&x[r3 * 4]));
+		acc0 = min_f32x4(acc0, load_f32x4(&x[r3 * 4 + 16]));
 	}
 	for (long r3 = 0; r3 < 1; r3++) {
-		acc0_0 = min_f32x4(acc0_0, load_f32x4(&x[32]));
+		acc0 = min_f32x4(acc0, load_f32x4(&x[32]));
 	}
-	store_f32x4(&y[0], acc0_0);
+	store_f32x4(&y[0], acc0);
 }
 
 void r_4_9_call(void *const *bufs, const long *vars, long from, long to)

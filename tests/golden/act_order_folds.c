@@ -10,25 +10,28 @@ void r_8_16_24(float *__restrict y, const float *__restrict a, const float *__re
 	for (long r2 = 0; r2 < 3; r2++) {
 		for (long r5 = 0; r5 < 2; r5++) {
 			for (long r6 = 0; r6 < 2; r6++) {
-				f32x8 acc0_0, acc0_1, acc0_2, acc0_3;
-				acc0_0 = load_f32x8(&buf0[r5 * 64 + r6 * 8]);
-				acc0_1 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 16]);
-				acc0_2 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 32]);
-				acc0_3 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 48]);
+				f32x8 acc0;
+				f32x8 acc1;
+				f32x8 acc2;
+				f32x8 acc3;
+				acc0 = load_f32x8(&buf0[r5 * 64 + r6 * 8]);
+				acc1 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 16]);
+				acc2 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 32]);
+				acc3 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 48]);
 				for (long r3 = 0; r3 < 8; r3++) {
 					const float v0 = a[r5 * 96 + r2 * 8 + r3];
-					acc0_0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc0_0);
+					acc0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc0);
 					const float v1 = a[r5 * 96 + r2 * 8 + r3 + 24];
-					acc0_1 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc0_1);
+					acc1 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc1);
 					const float v2 = a[r5 * 96 + r2 * 8 + r3 + 48];
-					acc0_2 = mulacc_f32x8(splat_f32x8(v2), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc0_2);
+					acc2 = mulacc_f32x8(splat_f32x8(v2), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc2);
 					const float v3 = a[r5 * 96 + r2 * 8 + r3 + 72];
-					acc0_3 = mulacc_f32x8(splat_f32x8(v3), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc0_3);
+					acc3 = mulacc_f32x8(splat_f32x8(v3), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc3);
 				}
-				store_f32x8(&buf0[r5 * 64 + r6 * 8], acc0_0);
-				store_f32x8(&buf0[r5 * 64 + r6 * 8 + 16], acc0_1);
-				store_f32x8(&buf0[r5 * 64 + r6 * 8 + 32], acc0_2);
-				store_f32x8(&buf0[r5 * 64 + r6 * 8 + 48], acc0_3);
+				store_f32x8(&buf0[r5 * 64 + r6 * 8], acc0);
+				store_f32x8(&buf0[r5 * 64 + r6 * 8 + 16], acc1);
+				store_f32x8(&buf0[r5 * 64 + r6 * 8 + 32], acc2);
+				store_f32x8(&buf0[r5 * 64 + r6 * 8 + 48], acc3);
 			}
 		}
 	}

@@ -9,17 +9,18 @@ void r_6_8_5(float *__restrict y, const float *__restrict a, const float *__rest
 			store_f32x8(&buf0[r2 * 8], __extension__ (f32x8){b[gidx0 * 40 + r2], b[gidx0 * 40 + r2 + 5], b[gidx0 * 40 + r2 + 10], b[gidx0 * 40 + r2 + 15], b[gidx0 * 40 + r2 + 20], b[gidx0 * 40 + r2 + 25], b[gidx0 * 40 + r2 + 30], b[gidx0 * 40 + r2 + 35]});
 		}
 		for (long r4 = 0; r4 < 3; r4++) {
-			f32x8 acc0_0, acc0_1;
-			acc0_0 = splat_f32x8(0.0f);
-			acc0_1 = splat_f32x8(0.0f);
+			f32x8 acc0;
+			f32x8 acc1;
+			acc0 = splat_f32x8(0.0f);
+			acc1 = splat_f32x8(0.0f);
 			for (long r2 = 0; r2 < 5; r2++) {
 				const float v0 = a[r4 * 10 + r2];
-				acc0_0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&buf0[r2 * 8]), acc0_0);
+				acc0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&buf0[r2 * 8]), acc0);
 				const float v1 = a[r4 * 10 + r2 + 5];
-				acc0_1 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&buf0[r2 * 8]), acc0_1);
+				acc1 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&buf0[r2 * 8]), acc1);
 			}
-			store_f32x8(&y[r4 * 16 + gidx0 * 8], acc0_0);
-			store_f32x8(&y[r4 * 16 + gidx0 * 8 + 8], acc0_1);
+			store_f32x8(&y[r4 * 16 + gidx0 * 8], acc0);
+			store_f32x8(&y[r4 * 16 + gidx0 * 8 + 8], acc1);
 		}
 	}
 }

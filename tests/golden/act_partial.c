@@ -3,25 +3,25 @@
 /* act_partial.t:2 */
 void r_30(float *__restrict y, const float *__restrict x)
 {
-	f32x8 acc0_0;
-	acc0_0 = splat_f32x8(0.0f);
-	f32x4 acc1_0;
-	acc1_0 = splat_f32x4(0.0f);
-	f32x2 acc2_0;
-	acc2_0 = splat_f32x2(0.0f);
+	f32x8 acc0;
+	acc0 = splat_f32x8(0.0f);
+	f32x4 acc1;
+	acc1 = splat_f32x4(0.0f);
+	f32x2 acc2;
+	acc2 = splat_f32x2(0.0f);
 	for (long r1 = 0; r1 < 3; r1++) {
-		acc0_0 = acc0_0 + load_f32x8(&x[r1 * 8]);
+		acc0 = acc0 + load_f32x8(&x[r1 * 8]);
 	}
-	acc1_0 = acc1_0 + load_f32x4(&x[24]);
-	acc2_0 = acc2_0 + load_f32x2(&x[28]);
-	f32x4 acc3_0;
-	acc3_0 = __builtin_shufflevector(acc0_0, acc0_0, 0, 1, 2, 3) + __builtin_shufflevector(acc0_0, acc0_0, 4, 5, 6, 7);
-	acc3_0 = acc3_0 + acc1_0;
-	f32x2 acc4_0;
-	acc4_0 = __builtin_shufflevector(acc3_0, acc3_0, 0, 1) + __builtin_shufflevector(acc3_0, acc3_0, 2, 3);
-	acc4_0 = acc4_0 + acc2_0;
+	acc1 = acc1 + load_f32x4(&x[24]);
+	acc2 = acc2 + load_f32x2(&x[28]);
+	f32x4 acc3;
+	acc3 = __builtin_shufflevector(acc0, acc0, 0, 1, 2, 3) + __builtin_shufflevector(acc0, acc0, 4, 5, 6, 7);
+	acc3 = acc3 + acc1;
+	f32x2 acc4;
+	acc4 = __builtin_shufflevector(acc3, acc3, 0, 1) + __builtin_shufflevector(acc3, acc3, 2, 3);
+	acc4 = acc4 + acc2;
 	float acc5;
-	acc5 = acc4_0[0] + acc4_0[1];
+	acc5 = acc4[0] + acc4[1];
 	y[0] = acc5;
 }
 

@@ -5,16 +5,17 @@ void r_40_24(float *__restrict y, const float *__restrict x)
 {
 	for (long r2 = 0; r2 < 3; r2++) {
 		const long v0 = min_i64(r2 * 16, 24);
-		f32x8 acc0_0, acc0_1;
-		acc0_0 = splat_f32x8(0.0f);
-		acc0_1 = splat_f32x8(0.0f);
+		f32x8 acc0;
+		f32x8 acc1;
+		acc0 = splat_f32x8(0.0f);
+		acc1 = splat_f32x8(0.0f);
 		for (long r1 = 0; r1 < 24; r1++) {
 			__builtin_prefetch(&x[r1 * 40 + v0 + 40]);
-			acc0_0 = acc0_0 + load_f32x8(&x[r1 * 40 + v0]);
-			acc0_1 = acc0_1 + load_f32x8(&x[r1 * 40 + v0 + 8]);
+			acc0 = acc0 + load_f32x8(&x[r1 * 40 + v0]);
+			acc1 = acc1 + load_f32x8(&x[r1 * 40 + v0 + 8]);
 		}
-		store_f32x8(&y[v0], acc0_0);
-		store_f32x8(&y[v0 + 8], acc0_1);
+		store_f32x8(&y[v0], acc0);
+		store_f32x8(&y[v0 + 8], acc1);
 	}
 }
 

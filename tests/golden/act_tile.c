@@ -7,23 +7,26 @@ void r_5_12_3(float *__restrict y, const float *__restrict a, const float *__res
 		const long v0 = min_i64(r3 * 2, 3);
 		for (long r4 = 0; r4 < 2; r4++) {
 			const long v1 = min_i64(r4 * 8, 4);
-			f32x4 acc0_0, acc0_1, acc0_2, acc0_3;
-			acc0_0 = splat_f32x4(0.0f);
-			acc0_1 = splat_f32x4(0.0f);
-			acc0_2 = splat_f32x4(0.0f);
-			acc0_3 = splat_f32x4(0.0f);
+			f32x4 acc0;
+			f32x4 acc1;
+			f32x4 acc2;
+			f32x4 acc3;
+			acc0 = splat_f32x4(0.0f);
+			acc1 = splat_f32x4(0.0f);
+			acc2 = splat_f32x4(0.0f);
+			acc3 = splat_f32x4(0.0f);
 			for (long r2 = 0; r2 < 3; r2++) {
 				const float v2 = a[v0 * 3 + r2];
-				acc0_0 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 12 + v1]), acc0_0);
-				acc0_1 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 12 + v1 + 4]), acc0_1);
+				acc0 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 12 + v1]), acc0);
+				acc1 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 12 + v1 + 4]), acc1);
 				const float v3 = a[v0 * 3 + r2 + 3];
-				acc0_2 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 12 + v1]), acc0_2);
-				acc0_3 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 12 + v1 + 4]), acc0_3);
+				acc2 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 12 + v1]), acc2);
+				acc3 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 12 + v1 + 4]), acc3);
 			}
-			store_f32x4(&y[v0 * 12 + v1], acc0_0);
-			store_f32x4(&y[v0 * 12 + v1 + 4], acc0_1);
-			store_f32x4(&y[v0 * 12 + v1 + 12], acc0_2);
-			store_f32x4(&y[v0 * 12 + v1 + 16], acc0_3);
+			store_f32x4(&y[v0 * 12 + v1], acc0);
+			store_f32x4(&y[v0 * 12 + v1 + 4], acc1);
+			store_f32x4(&y[v0 * 12 + v1 + 12], acc2);
+			store_f32x4(&y[v0 * 12 + v1 + 16], acc3);
 		}
 	}
 }

@@ -6,15 +6,18 @@ void E_5_8(int *__restrict y, const int *__restrict x)
 	for (long r2 = 0; r2 < 2; r2++) {
 		for (long r3 = 0; r3 < 2; r3++) {
 			const long v0 = min_i64(r3 * 4, 1);
-			i32x4 acc0_0, acc0_1, acc0_2, acc0_3;
-			acc0_0 = load_i32x4(&x[r2 * 20 + v0]);
-			acc0_1 = load_i32x4(&x[r2 * 20 + v0 + 5]);
-			acc0_2 = load_i32x4(&x[r2 * 20 + v0 + 10]);
-			acc0_3 = load_i32x4(&x[r2 * 20 + v0 + 15]);
-			const i32x4 v1 = acc0_0;
-			const i32x4 v2 = acc0_1;
-			const i32x4 v3 = acc0_2;
-			const i32x4 v4 = acc0_3;
+			i32x4 acc0;
+			i32x4 acc1;
+			i32x4 acc2;
+			i32x4 acc3;
+			acc0 = load_i32x4(&x[r2 * 20 + v0]);
+			acc1 = load_i32x4(&x[r2 * 20 + v0 + 5]);
+			acc2 = load_i32x4(&x[r2 * 20 + v0 + 10]);
+			acc3 = load_i32x4(&x[r2 * 20 + v0 + 15]);
+			const i32x4 v1 = acc0;
+			const i32x4 v2 = acc1;
+			const i32x4 v3 = acc2;
+			const i32x4 v4 = acc3;
 			const i32x4 v5 = __builtin_shufflevector(v1, v3, 0, 1, 4, 5);
 			const i32x4 v6 = __builtin_shufflevector(v1, v3, 2, 3, 6, 7);
 			const i32x4 v7 = __builtin_shufflevector(v2, v4, 0, 1, 4, 5);

@@ -19,29 +19,34 @@ void pack_call(void *const *bufs, const long *vars, long from, long to)
 void r_2_24_3(float *__restrict y, const float *__restrict x, const float *__restrict w_packed0, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
-		f32x8 acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5;
-		acc0_0 = splat_f32x8(0.0f);
-		acc0_1 = splat_f32x8(0.0f);
-		acc0_2 = splat_f32x8(0.0f);
-		acc0_3 = splat_f32x8(0.0f);
-		acc0_4 = splat_f32x8(0.0f);
-		acc0_5 = splat_f32x8(0.0f);
+		f32x8 acc0;
+		f32x8 acc1;
+		f32x8 acc2;
+		f32x8 acc3;
+		f32x8 acc4;
+		f32x8 acc5;
+		acc0 = splat_f32x8(0.0f);
+		acc1 = splat_f32x8(0.0f);
+		acc2 = splat_f32x8(0.0f);
+		acc3 = splat_f32x8(0.0f);
+		acc4 = splat_f32x8(0.0f);
+		acc5 = splat_f32x8(0.0f);
 		for (long r2 = 0; r2 < 3; r2++) {
 			const float v0 = x[r2];
-			acc0_0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]), acc0_0);
-			acc0_1 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]), acc0_1);
-			acc0_2 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]), acc0_2);
+			acc0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]), acc0);
+			acc1 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]), acc1);
+			acc2 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]), acc2);
 			const float v1 = x[r2 + 3];
-			acc0_3 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]), acc0_3);
-			acc0_4 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]), acc0_4);
-			acc0_5 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]), acc0_5);
+			acc3 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]), acc3);
+			acc4 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]), acc4);
+			acc5 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]), acc5);
 		}
-		store_f32x8(&y[gidx0 * 24], acc0_0);
-		store_f32x8(&y[gidx0 * 24 + 8], acc0_1);
-		store_f32x8(&y[gidx0 * 24 + 16], acc0_2);
-		store_f32x8(&y[gidx0 * 24 + 24], acc0_3);
-		store_f32x8(&y[gidx0 * 24 + 32], acc0_4);
-		store_f32x8(&y[gidx0 * 24 + 40], acc0_5);
+		store_f32x8(&y[gidx0 * 24], acc0);
+		store_f32x8(&y[gidx0 * 24 + 8], acc1);
+		store_f32x8(&y[gidx0 * 24 + 16], acc2);
+		store_f32x8(&y[gidx0 * 24 + 24], acc3);
+		store_f32x8(&y[gidx0 * 24 + 32], acc4);
+		store_f32x8(&y[gidx0 * 24 + 40], acc5);
 	}
 }
 

@@ -5,15 +5,15 @@ void r_5_40(float *__restrict y, const float *__restrict x, const long from, con
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = min_i64(gidx0 * 4, 1);
-		f32x4 acc0_0;
-		acc0_0 = splat_f32x4(0.0f);
+		f32x4 acc0;
+		acc0 = splat_f32x4(0.0f);
 		for (long r3 = 0; r3 < 10; r3++) {
-			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 20 + v0]);
-			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 20 + v0 + 5]);
-			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 20 + v0 + 10]);
-			acc0_0 = acc0_0 + load_f32x4(&x[r3 * 20 + v0 + 15]);
+			acc0 = acc0 + load_f32x4(&x[r3 * 20 + v0]);
+			acc0 = acc0 + load_f32x4(&x[r3 * 20 + v0 + 5]);
+			acc0 = acc0 + load_f32x4(&x[r3 * 20 + v0 + 10]);
+			acc0 = acc0 + load_f32x4(&x[r3 * 20 + v0 + 15]);
 		}
-		store_f32x4(&y[v0], acc0_0);
+		store_f32x4(&y[v0], acc0);
 	}
 }
 

@@ -8,55 +8,63 @@ void r_3_5_5_2_3_3(float *__restrict y, const float *__restrict x, const float *
 		const long v1 = gidx0 / 2;
 		const long v2 = min_i64(v1 * 3, 2);
 		const long v3 = min_i64(v0 * 4, 1);
-		f32x4 acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8;
-		acc0_0 = splat_f32x4(0.0f);
-		acc0_1 = splat_f32x4(0.0f);
-		acc0_2 = splat_f32x4(0.0f);
-		acc0_3 = splat_f32x4(0.0f);
-		acc0_4 = splat_f32x4(0.0f);
-		acc0_5 = splat_f32x4(0.0f);
-		acc0_6 = splat_f32x4(0.0f);
-		acc0_7 = splat_f32x4(0.0f);
-		acc0_8 = splat_f32x4(0.0f);
+		f32x4 acc0;
+		f32x4 acc1;
+		f32x4 acc2;
+		f32x4 acc3;
+		f32x4 acc4;
+		f32x4 acc5;
+		f32x4 acc6;
+		f32x4 acc7;
+		f32x4 acc8;
+		acc0 = splat_f32x4(0.0f);
+		acc1 = splat_f32x4(0.0f);
+		acc2 = splat_f32x4(0.0f);
+		acc3 = splat_f32x4(0.0f);
+		acc4 = splat_f32x4(0.0f);
+		acc5 = splat_f32x4(0.0f);
+		acc6 = splat_f32x4(0.0f);
+		acc7 = splat_f32x4(0.0f);
+		acc8 = splat_f32x4(0.0f);
 		for (long r3 = 0; r3 < 2; r3++) {
 			for (long r4 = 0; r4 < 3; r4++) {
 				for (long r5 = 0; r5 < 3; r5++) {
 					const float v4 = w[r3 * 9 + r4 * 3 + r5];
 					const unsigned char v5 = 0 < r4 + v2;
 					const i32x4 t0 = ((mask_i32x4(v5)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_0 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t0), splat_f32x4(v4), acc0_0);
+					acc0 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t0), splat_f32x4(v4), acc0);
 					const unsigned char v6 = 1;
 					const i32x4 t1 = ((mask_i32x4(v6)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_1 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t1), splat_f32x4(v4), acc0_1);
+					acc1 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t1), splat_f32x4(v4), acc1);
 					const unsigned char v7 = r4 + v2 < 4;
 					const i32x4 t2 = ((mask_i32x4(v7)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_2 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t2), splat_f32x4(v4), acc0_2);
+					acc2 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t2), splat_f32x4(v4), acc2);
 					const float v8 = w[r3 * 9 + r4 * 3 + r5 + 18];
 					const i32x4 t3 = ((mask_i32x4(v5)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_3 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t3), splat_f32x4(v8), acc0_3);
+					acc3 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t3), splat_f32x4(v8), acc3);
 					const i32x4 t4 = ((mask_i32x4(v6)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_4 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t4), splat_f32x4(v8), acc0_4);
+					acc4 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t4), splat_f32x4(v8), acc4);
 					const i32x4 t5 = ((mask_i32x4(v7)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_5 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t5), splat_f32x4(v8), acc0_5);
+					acc5 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t5), splat_f32x4(v8), acc5);
 					const float v9 = w[r3 * 9 + r4 * 3 + r5 + 36];
 					const i32x4 t6 = ((mask_i32x4(v5)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_6 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t6), splat_f32x4(v9), acc0_6);
+					acc6 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 6], t6), splat_f32x4(v9), acc6);
 					const i32x4 t7 = ((mask_i32x4(v6)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_7 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t7), splat_f32x4(v9), acc0_7);
+					acc7 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 - 1], t7), splat_f32x4(v9), acc7);
 					const i32x4 t8 = ((mask_i32x4(v7)) & ((i32x4)(splat_i32x4((int)(r5 * -1 + v3 * -1)) < lane_i32x4()))) & ((i32x4)(lane_i32x4() < splat_i32x4((int)(r5 * -1 + v3 * -1 + 6))));
-					acc0_8 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t8), splat_f32x4(v9), acc0_8);
+					acc8 = mulacc_f32x4(load_if_f32x4(&x[r3 * 25 + r4 * 5 + v2 * 5 + r5 + v3 + 4], t8), splat_f32x4(v9), acc8);
 				}
 			}
 		}
-		store_f32x4(&y[v2 * 5 + v3], max_f32x4(acc0_0, splat_f32x4(0.0f)));
-		store_f32x4(&y[v2 * 5 + v3 + 5], max_f32x4(acc0_1, splat_f32x4(0.0f)));
-		store_f32x4(&y[v2 * 5 + v3 + 10], max_f32x4(acc0_2, splat_f32x4(0.0f)));
-		store_f32x4(&y[v2 * 5 + v3 + 25], max_f32x4(acc0_3, splat_f32x4(0.0f)));
-		store_f32x4(&y[v2 * 5 + v3 + 30], max_f32x4(acc0_4, splat_f32x4(0.0f)));
-		store_f32x4(&y[v2 * 5 + v3 + 35], max_f32x4(acc0_5, splat_f32x4(0.0f)));
-		store_f32x4(&y[v2 * 5 + v3 + 50], max_f32x4(acc0_6, splat_f32x4(0.0f)));
-		store_f32x4(&y[v2 * 5 + v3 + 55], max_f32x4(acc0_7, splat_f32x4(0.0f)));
-		store_f32x4(&y[v2 * 5 + v3 + 60], max_f32x4(acc0_8, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3], max_f32x4(acc0, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3 + 5], max_f32x4(acc1, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3 + 10], max_f32x4(acc2, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3 + 25], max_f32x4(acc3, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3 + 30], max_f32x4(acc4, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3 + 35], max_f32x4(acc5, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3 + 50], max_f32x4(acc6, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3 + 55], max_f32x4(acc7, splat_f32x4(0.0f)));
+		store_f32x4(&y[v2 * 5 + v3 + 60], max_f32x4(acc8, splat_f32x4(0.0f)));
 	}
 }
 

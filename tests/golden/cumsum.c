@@ -24,20 +24,23 @@ void scan_3_5n1(float *__restrict columns, const float *__restrict x, const long
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = min_i64(gidx0 * 4, 1);
-		float acc0_0, acc0_1, acc0_2, acc0_3;
-		acc0_0 = 0.0f;
-		acc0_1 = 0.0f;
-		acc0_2 = 0.0f;
-		acc0_3 = 0.0f;
+		float acc0;
+		float acc1;
+		float acc2;
+		float acc3;
+		acc0 = 0.0f;
+		acc1 = 0.0f;
+		acc2 = 0.0f;
+		acc3 = 0.0f;
 		for (long r0 = 0; r0 < 3; r0++) {
-			acc0_0 = mulacc_f32(x[r0 * 5 + v0], 2.0f, acc0_0);
-			columns[r0 * 5 + v0] = acc0_0;
-			acc0_1 = mulacc_f32(x[r0 * 5 + v0 + 1], 2.0f, acc0_1);
-			columns[r0 * 5 + v0 + 1] = acc0_1;
-			acc0_2 = mulacc_f32(x[r0 * 5 + v0 + 2], 2.0f, acc0_2);
-			columns[r0 * 5 + v0 + 2] = acc0_2;
-			acc0_3 = mulacc_f32(x[r0 * 5 + v0 + 3], 2.0f, acc0_3);
-			columns[r0 * 5 + v0 + 3] = acc0_3;
+			acc0 = mulacc_f32(x[r0 * 5 + v0], 2.0f, acc0);
+			columns[r0 * 5 + v0] = acc0;
+			acc1 = mulacc_f32(x[r0 * 5 + v0 + 1], 2.0f, acc1);
+			columns[r0 * 5 + v0 + 1] = acc1;
+			acc2 = mulacc_f32(x[r0 * 5 + v0 + 2], 2.0f, acc2);
+			columns[r0 * 5 + v0 + 2] = acc2;
+			acc3 = mulacc_f32(x[r0 * 5 + v0 + 3], 2.0f, acc3);
+			columns[r0 * 5 + v0 + 3] = acc3;
 		}
 	}
 }

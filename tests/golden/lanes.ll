@@ -92,181 +92,195 @@ define void @E_n_8_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
 }
 
 define internal i64 @min_i64(i64 %a, i64 %b) alwaysinline nounwind {
-	%c = icmp slt i64 %a, %b
-	%r = select i1 %c, i64 %a, i64 %b
+	%l = icmp slt i64 %a, %b
+	%r = select i1 %l, i64 %a, i64 %b
 	ret i64 %r
 }
 
 ; z
 ; lanes.t:7
 define void @E_8_n(float* noalias %z, float* noalias readonly %x, i64 %n, i64 %from, i64 %to) noinline nounwind {
-	%acc0 = alloca [64 x float], align 64
-	%t0 = getelementptr inbounds [64 x float], [64 x float]* %acc0, i64 0, i64 0
+	%acc0 = alloca [8 x float], align 64
+	%t0 = getelementptr inbounds [8 x float], [8 x float]* %acc0, i64 0, i64 0
+	%acc1 = alloca [8 x float], align 64
+	%t1 = getelementptr inbounds [8 x float], [8 x float]* %acc1, i64 0, i64 0
+	%acc2 = alloca [8 x float], align 64
+	%t2 = getelementptr inbounds [8 x float], [8 x float]* %acc2, i64 0, i64 0
+	%acc3 = alloca [8 x float], align 64
+	%t3 = getelementptr inbounds [8 x float], [8 x float]* %acc3, i64 0, i64 0
+	%acc4 = alloca [8 x float], align 64
+	%t4 = getelementptr inbounds [8 x float], [8 x float]* %acc4, i64 0, i64 0
+	%acc5 = alloca [8 x float], align 64
+	%t5 = getelementptr inbounds [8 x float], [8 x float]* %acc5, i64 0, i64 0
+	%acc6 = alloca [8 x float], align 64
+	%t6 = getelementptr inbounds [8 x float], [8 x float]* %acc6, i64 0, i64 0
+	%acc7 = alloca [8 x float], align 64
+	%t7 = getelementptr inbounds [8 x float], [8 x float]* %acc7, i64 0, i64 0
 	br label %loop0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
-	%t1 = icmp slt i64 %r0, %to
-	br i1 %t1, label %body0, label %end0
+	%t8 = icmp slt i64 %r0, %to
+	br i1 %t8, label %body0, label %end0
 body0:
-	%t2 = add nsw i64 %n, -8
-	%t3 = mul nsw i64 %r0, 8
-	%t4 = call i64 @min_i64(i64 %t3, i64 %t2)
-	%t5 = mul nsw i64 %t4, 8
-	%t6 = getelementptr inbounds float, float* %x, i64 %t5
-	%t7 = bitcast float* %t6 to <8 x float>*
-	%t8 = load <8 x float>, <8 x float>* %t7, align 4
-	%t9 = getelementptr inbounds float, float* %t0, i64 0
-	%t10 = bitcast float* %t9 to <8 x float>*
-	store <8 x float> %t8, <8 x float>* %t10, align 4
-	%t11 = mul nsw i64 %t4, 8
-	%t12 = add nsw i64 %t11, 8
+	%t9 = add nsw i64 %n, -8
+	%t10 = mul nsw i64 %r0, 8
+	%t11 = call i64 @min_i64(i64 %t10, i64 %t9)
+	%t12 = mul nsw i64 %t11, 8
 	%t13 = getelementptr inbounds float, float* %x, i64 %t12
 	%t14 = bitcast float* %t13 to <8 x float>*
 	%t15 = load <8 x float>, <8 x float>* %t14, align 4
-	%t16 = getelementptr inbounds float, float* %t0, i64 8
+	%t16 = getelementptr inbounds float, float* %t0, i64 0
 	%t17 = bitcast float* %t16 to <8 x float>*
 	store <8 x float> %t15, <8 x float>* %t17, align 4
-	%t18 = mul nsw i64 %t4, 8
-	%t19 = add nsw i64 %t18, 16
+	%t18 = mul nsw i64 %t11, 8
+	%t19 = add nsw i64 %t18, 8
 	%t20 = getelementptr inbounds float, float* %x, i64 %t19
 	%t21 = bitcast float* %t20 to <8 x float>*
 	%t22 = load <8 x float>, <8 x float>* %t21, align 4
-	%t23 = getelementptr inbounds float, float* %t0, i64 16
+	%t23 = getelementptr inbounds float, float* %t1, i64 0
 	%t24 = bitcast float* %t23 to <8 x float>*
 	store <8 x float> %t22, <8 x float>* %t24, align 4
-	%t25 = mul nsw i64 %t4, 8
-	%t26 = add nsw i64 %t25, 24
+	%t25 = mul nsw i64 %t11, 8
+	%t26 = add nsw i64 %t25, 16
 	%t27 = getelementptr inbounds float, float* %x, i64 %t26
 	%t28 = bitcast float* %t27 to <8 x float>*
 	%t29 = load <8 x float>, <8 x float>* %t28, align 4
-	%t30 = getelementptr inbounds float, float* %t0, i64 24
+	%t30 = getelementptr inbounds float, float* %t2, i64 0
 	%t31 = bitcast float* %t30 to <8 x float>*
 	store <8 x float> %t29, <8 x float>* %t31, align 4
-	%t32 = mul nsw i64 %t4, 8
-	%t33 = add nsw i64 %t32, 32
+	%t32 = mul nsw i64 %t11, 8
+	%t33 = add nsw i64 %t32, 24
 	%t34 = getelementptr inbounds float, float* %x, i64 %t33
 	%t35 = bitcast float* %t34 to <8 x float>*
 	%t36 = load <8 x float>, <8 x float>* %t35, align 4
-	%t37 = getelementptr inbounds float, float* %t0, i64 32
+	%t37 = getelementptr inbounds float, float* %t3, i64 0
 	%t38 = bitcast float* %t37 to <8 x float>*
 	store <8 x float> %t36, <8 x float>* %t38, align 4
-	%t39 = mul nsw i64 %t4, 8
-	%t40 = add nsw i64 %t39, 40
+	%t39 = mul nsw i64 %t11, 8
+	%t40 = add nsw i64 %t39, 32
 	%t41 = getelementptr inbounds float, float* %x, i64 %t40
 	%t42 = bitcast float* %t41 to <8 x float>*
 	%t43 = load <8 x float>, <8 x float>* %t42, align 4
-	%t44 = getelementptr inbounds float, float* %t0, i64 40
+	%t44 = getelementptr inbounds float, float* %t4, i64 0
 	%t45 = bitcast float* %t44 to <8 x float>*
 	store <8 x float> %t43, <8 x float>* %t45, align 4
-	%t46 = mul nsw i64 %t4, 8
-	%t47 = add nsw i64 %t46, 48
+	%t46 = mul nsw i64 %t11, 8
+	%t47 = add nsw i64 %t46, 40
 	%t48 = getelementptr inbounds float, float* %x, i64 %t47
 	%t49 = bitcast float* %t48 to <8 x float>*
 	%t50 = load <8 x float>, <8 x float>* %t49, align 4
-	%t51 = getelementptr inbounds float, float* %t0, i64 48
+	%t51 = getelementptr inbounds float, float* %t5, i64 0
 	%t52 = bitcast float* %t51 to <8 x float>*
 	store <8 x float> %t50, <8 x float>* %t52, align 4
-	%t53 = mul nsw i64 %t4, 8
-	%t54 = add nsw i64 %t53, 56
+	%t53 = mul nsw i64 %t11, 8
+	%t54 = add nsw i64 %t53, 48
 	%t55 = getelementptr inbounds float, float* %x, i64 %t54
 	%t56 = bitcast float* %t55 to <8 x float>*
 	%t57 = load <8 x float>, <8 x float>* %t56, align 4
-	%t58 = getelementptr inbounds float, float* %t0, i64 56
+	%t58 = getelementptr inbounds float, float* %t6, i64 0
 	%t59 = bitcast float* %t58 to <8 x float>*
 	store <8 x float> %t57, <8 x float>* %t59, align 4
-	%t60 = getelementptr inbounds float, float* %t0, i64 0
-	%t61 = bitcast float* %t60 to <8 x float>*
-	%t62 = load <8 x float>, <8 x float>* %t61, align 4
-	%t63 = getelementptr inbounds float, float* %t0, i64 8
-	%t64 = bitcast float* %t63 to <8 x float>*
-	%t65 = load <8 x float>, <8 x float>* %t64, align 4
-	%t66 = getelementptr inbounds float, float* %t0, i64 16
-	%t67 = bitcast float* %t66 to <8 x float>*
-	%t68 = load <8 x float>, <8 x float>* %t67, align 4
-	%t69 = getelementptr inbounds float, float* %t0, i64 24
-	%t70 = bitcast float* %t69 to <8 x float>*
-	%t71 = load <8 x float>, <8 x float>* %t70, align 4
-	%t72 = getelementptr inbounds float, float* %t0, i64 32
-	%t73 = bitcast float* %t72 to <8 x float>*
-	%t74 = load <8 x float>, <8 x float>* %t73, align 4
-	%t75 = getelementptr inbounds float, float* %t0, i64 40
-	%t76 = bitcast float* %t75 to <8 x float>*
-	%t77 = load <8 x float>, <8 x float>* %t76, align 4
-	%t78 = getelementptr inbounds float, float* %t0, i64 48
-	%t79 = bitcast float* %t78 to <8 x float>*
-	%t80 = load <8 x float>, <8 x float>* %t79, align 4
-	%t81 = getelementptr inbounds float, float* %t0, i64 56
-	%t82 = bitcast float* %t81 to <8 x float>*
-	%t83 = load <8 x float>, <8 x float>* %t82, align 4
-	%t84 = shufflevector <8 x float> %t62, <8 x float> %t74, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11>
-	%t85 = shufflevector <8 x float> %t62, <8 x float> %t74, <8 x i32> <i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15>
-	%t86 = shufflevector <8 x float> %t65, <8 x float> %t77, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11>
-	%t87 = shufflevector <8 x float> %t65, <8 x float> %t77, <8 x i32> <i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15>
-	%t88 = shufflevector <8 x float> %t68, <8 x float> %t80, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11>
-	%t89 = shufflevector <8 x float> %t68, <8 x float> %t80, <8 x i32> <i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15>
-	%t90 = shufflevector <8 x float> %t71, <8 x float> %t83, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11>
-	%t91 = shufflevector <8 x float> %t71, <8 x float> %t83, <8 x i32> <i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15>
-	%t92 = shufflevector <8 x float> %t84, <8 x float> %t88, <8 x i32> <i32 0, i32 1, i32 8, i32 9, i32 4, i32 5, i32 12, i32 13>
-	%t93 = shufflevector <8 x float> %t84, <8 x float> %t88, <8 x i32> <i32 2, i32 3, i32 10, i32 11, i32 6, i32 7, i32 14, i32 15>
-	%t94 = shufflevector <8 x float> %t86, <8 x float> %t90, <8 x i32> <i32 0, i32 1, i32 8, i32 9, i32 4, i32 5, i32 12, i32 13>
-	%t95 = shufflevector <8 x float> %t86, <8 x float> %t90, <8 x i32> <i32 2, i32 3, i32 10, i32 11, i32 6, i32 7, i32 14, i32 15>
-	%t96 = shufflevector <8 x float> %t85, <8 x float> %t89, <8 x i32> <i32 0, i32 1, i32 8, i32 9, i32 4, i32 5, i32 12, i32 13>
-	%t97 = shufflevector <8 x float> %t85, <8 x float> %t89, <8 x i32> <i32 2, i32 3, i32 10, i32 11, i32 6, i32 7, i32 14, i32 15>
-	%t98 = shufflevector <8 x float> %t87, <8 x float> %t91, <8 x i32> <i32 0, i32 1, i32 8, i32 9, i32 4, i32 5, i32 12, i32 13>
-	%t99 = shufflevector <8 x float> %t87, <8 x float> %t91, <8 x i32> <i32 2, i32 3, i32 10, i32 11, i32 6, i32 7, i32 14, i32 15>
-	%t100 = shufflevector <8 x float> %t92, <8 x float> %t94, <8 x i32> <i32 0, i32 8, i32 2, i32 10, i32 4, i32 12, i32 6, i32 14>
-	%t101 = shufflevector <8 x float> %t92, <8 x float> %t94, <8 x i32> <i32 1, i32 9, i32 3, i32 11, i32 5, i32 13, i32 7, i32 15>
-	%t102 = shufflevector <8 x float> %t93, <8 x float> %t95, <8 x i32> <i32 0, i32 8, i32 2, i32 10, i32 4, i32 12, i32 6, i32 14>
-	%t103 = shufflevector <8 x float> %t93, <8 x float> %t95, <8 x i32> <i32 1, i32 9, i32 3, i32 11, i32 5, i32 13, i32 7, i32 15>
-	%t104 = shufflevector <8 x float> %t96, <8 x float> %t98, <8 x i32> <i32 0, i32 8, i32 2, i32 10, i32 4, i32 12, i32 6, i32 14>
-	%t105 = shufflevector <8 x float> %t96, <8 x float> %t98, <8 x i32> <i32 1, i32 9, i32 3, i32 11, i32 5, i32 13, i32 7, i32 15>
-	%t106 = shufflevector <8 x float> %t97, <8 x float> %t99, <8 x i32> <i32 0, i32 8, i32 2, i32 10, i32 4, i32 12, i32 6, i32 14>
-	%t107 = shufflevector <8 x float> %t97, <8 x float> %t99, <8 x i32> <i32 1, i32 9, i32 3, i32 11, i32 5, i32 13, i32 7, i32 15>
-	%t108 = fadd <8 x float> %t100, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
-	%t109 = getelementptr inbounds float, float* %z, i64 %t4
-	%t110 = bitcast float* %t109 to <8 x float>*
-	store <8 x float> %t108, <8 x float>* %t110, align 4
-	%t111 = fadd <8 x float> %t101, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
-	%t112 = add nsw i64 %n, %t4
-	%t113 = getelementptr inbounds float, float* %z, i64 %t112
-	%t114 = bitcast float* %t113 to <8 x float>*
-	store <8 x float> %t111, <8 x float>* %t114, align 4
-	%t115 = fadd <8 x float> %t102, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
-	%t116 = mul nsw i64 %n, 2
-	%t117 = add nsw i64 %t116, %t4
-	%t118 = getelementptr inbounds float, float* %z, i64 %t117
-	%t119 = bitcast float* %t118 to <8 x float>*
-	store <8 x float> %t115, <8 x float>* %t119, align 4
-	%t120 = fadd <8 x float> %t103, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
-	%t121 = mul nsw i64 %n, 3
-	%t122 = add nsw i64 %t121, %t4
-	%t123 = getelementptr inbounds float, float* %z, i64 %t122
-	%t124 = bitcast float* %t123 to <8 x float>*
-	store <8 x float> %t120, <8 x float>* %t124, align 4
-	%t125 = fadd <8 x float> %t104, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
-	%t126 = mul nsw i64 %n, 4
-	%t127 = add nsw i64 %t126, %t4
-	%t128 = getelementptr inbounds float, float* %z, i64 %t127
-	%t129 = bitcast float* %t128 to <8 x float>*
-	store <8 x float> %t125, <8 x float>* %t129, align 4
-	%t130 = fadd <8 x float> %t105, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
-	%t131 = mul nsw i64 %n, 5
-	%t132 = add nsw i64 %t131, %t4
-	%t133 = getelementptr inbounds float, float* %z, i64 %t132
-	%t134 = bitcast float* %t133 to <8 x float>*
-	store <8 x float> %t130, <8 x float>* %t134, align 4
-	%t135 = fadd <8 x float> %t106, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
-	%t136 = mul nsw i64 %n, 6
-	%t137 = add nsw i64 %t136, %t4
-	%t138 = getelementptr inbounds float, float* %z, i64 %t137
-	%t139 = bitcast float* %t138 to <8 x float>*
-	store <8 x float> %t135, <8 x float>* %t139, align 4
-	%t140 = fadd <8 x float> %t107, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
-	%t141 = mul nsw i64 %n, 7
-	%t142 = add nsw i64 %t141, %t4
-	%t143 = getelementptr inbounds float, float* %z, i64 %t142
-	%t144 = bitcast float* %t143 to <8 x float>*
-	store <8 x float> %t140, <8 x float>* %t144, align 4
+	%t60 = mul nsw i64 %t11, 8
+	%t61 = add nsw i64 %t60, 56
+	%t62 = getelementptr inbounds float, float* %x, i64 %t61
+	%t63 = bitcast float* %t62 to <8 x float>*
+	%t64 = load <8 x float>, <8 x float>* %t63, align 4
+	%t65 = getelementptr inbounds float, float* %t7, i64 0
+	%t66 = bitcast float* %t65 to <8 x float>*
+	store <8 x float> %t64, <8 x float>* %t66, align 4
+	%t67 = getelementptr inbounds float, float* %t0, i64 0
+	%t68 = bitcast float* %t67 to <8 x float>*
+	%t69 = load <8 x float>, <8 x float>* %t68, align 4
+	%t70 = getelementptr inbounds float, float* %t1, i64 0
+	%t71 = bitcast float* %t70 to <8 x float>*
+	%t72 = load <8 x float>, <8 x float>* %t71, align 4
+	%t73 = getelementptr inbounds float, float* %t2, i64 0
+	%t74 = bitcast float* %t73 to <8 x float>*
+	%t75 = load <8 x float>, <8 x float>* %t74, align 4
+	%t76 = getelementptr inbounds float, float* %t3, i64 0
+	%t77 = bitcast float* %t76 to <8 x float>*
+	%t78 = load <8 x float>, <8 x float>* %t77, align 4
+	%t79 = getelementptr inbounds float, float* %t4, i64 0
+	%t80 = bitcast float* %t79 to <8 x float>*
+	%t81 = load <8 x float>, <8 x float>* %t80, align 4
+	%t82 = getelementptr inbounds float, float* %t5, i64 0
+	%t83 = bitcast float* %t82 to <8 x float>*
+	%t84 = load <8 x float>, <8 x float>* %t83, align 4
+	%t85 = getelementptr inbounds float, float* %t6, i64 0
+	%t86 = bitcast float* %t85 to <8 x float>*
+	%t87 = load <8 x float>, <8 x float>* %t86, align 4
+	%t88 = getelementptr inbounds float, float* %t7, i64 0
+	%t89 = bitcast float* %t88 to <8 x float>*
+	%t90 = load <8 x float>, <8 x float>* %t89, align 4
+	%t91 = shufflevector <8 x float> %t69, <8 x float> %t81, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11>
+	%t92 = shufflevector <8 x float> %t69, <8 x float> %t81, <8 x i32> <i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15>
+	%t93 = shufflevector <8 x float> %t72, <8 x float> %t84, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11>
+	%t94 = shufflevector <8 x float> %t72, <8 x float> %t84, <8 x i32> <i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15>
+	%t95 = shufflevector <8 x float> %t75, <8 x float> %t87, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11>
+	%t96 = shufflevector <8 x float> %t75, <8 x float> %t87, <8 x i32> <i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15>
+	%t97 = shufflevector <8 x float> %t78, <8 x float> %t90, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 8, i32 9, i32 10, i32 11>
+	%t98 = shufflevector <8 x float> %t78, <8 x float> %t90, <8 x i32> <i32 4, i32 5, i32 6, i32 7, i32 12, i32 13, i32 14, i32 15>
+	%t99 = shufflevector <8 x float> %t91, <8 x float> %t95, <8 x i32> <i32 0, i32 1, i32 8, i32 9, i32 4, i32 5, i32 12, i32 13>
+	%t100 = shufflevector <8 x float> %t91, <8 x float> %t95, <8 x i32> <i32 2, i32 3, i32 10, i32 11, i32 6, i32 7, i32 14, i32 15>
+	%t101 = shufflevector <8 x float> %t93, <8 x float> %t97, <8 x i32> <i32 0, i32 1, i32 8, i32 9, i32 4, i32 5, i32 12, i32 13>
+	%t102 = shufflevector <8 x float> %t93, <8 x float> %t97, <8 x i32> <i32 2, i32 3, i32 10, i32 11, i32 6, i32 7, i32 14, i32 15>
+	%t103 = shufflevector <8 x float> %t92, <8 x float> %t96, <8 x i32> <i32 0, i32 1, i32 8, i32 9, i32 4, i32 5, i32 12, i32 13>
+	%t104 = shufflevector <8 x float> %t92, <8 x float> %t96, <8 x i32> <i32 2, i32 3, i32 10, i32 11, i32 6, i32 7, i32 14, i32 15>
+	%t105 = shufflevector <8 x float> %t94, <8 x float> %t98, <8 x i32> <i32 0, i32 1, i32 8, i32 9, i32 4, i32 5, i32 12, i32 13>
+	%t106 = shufflevector <8 x float> %t94, <8 x float> %t98, <8 x i32> <i32 2, i32 3, i32 10, i32 11, i32 6, i32 7, i32 14, i32 15>
+	%t107 = shufflevector <8 x float> %t99, <8 x float> %t101, <8 x i32> <i32 0, i32 8, i32 2, i32 10, i32 4, i32 12, i32 6, i32 14>
+	%t108 = shufflevector <8 x float> %t99, <8 x float> %t101, <8 x i32> <i32 1, i32 9, i32 3, i32 11, i32 5, i32 13, i32 7, i32 15>
+	%t109 = shufflevector <8 x float> %t100, <8 x float> %t102, <8 x i32> <i32 0, i32 8, i32 2, i32 10, i32 4, i32 12, i32 6, i32 14>
+	%t110 = shufflevector <8 x float> %t100, <8 x float> %t102, <8 x i32> <i32 1, i32 9, i32 3, i32 11, i32 5, i32 13, i32 7, i32 15>
+	%t111 = shufflevector <8 x float> %t103, <8 x float> %t105, <8 x i32> <i32 0, i32 8, i32 2, i32 10, i32 4, i32 12, i32 6, i32 14>
+	%t112 = shufflevector <8 x float> %t103, <8 x float> %t105, <8 x i32> <i32 1, i32 9, i32 3, i32 11, i32 5, i32 13, i32 7, i32 15>
+	%t113 = shufflevector <8 x float> %t104, <8 x float> %t106, <8 x i32> <i32 0, i32 8, i32 2, i32 10, i32 4, i32 12, i32 6, i32 14>
+	%t114 = shufflevector <8 x float> %t104, <8 x float> %t106, <8 x i32> <i32 1, i32 9, i32 3, i32 11, i32 5, i32 13, i32 7, i32 15>
+	%t115 = fadd <8 x float> %t107, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
+	%t116 = getelementptr inbounds float, float* %z, i64 %t11
+	%t117 = bitcast float* %t116 to <8 x float>*
+	store <8 x float> %t115, <8 x float>* %t117, align 4
+	%t118 = fadd <8 x float> %t108, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
+	%t119 = add nsw i64 %n, %t11
+	%t120 = getelementptr inbounds float, float* %z, i64 %t119
+	%t121 = bitcast float* %t120 to <8 x float>*
+	store <8 x float> %t118, <8 x float>* %t121, align 4
+	%t122 = fadd <8 x float> %t109, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
+	%t123 = mul nsw i64 %n, 2
+	%t124 = add nsw i64 %t123, %t11
+	%t125 = getelementptr inbounds float, float* %z, i64 %t124
+	%t126 = bitcast float* %t125 to <8 x float>*
+	store <8 x float> %t122, <8 x float>* %t126, align 4
+	%t127 = fadd <8 x float> %t110, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
+	%t128 = mul nsw i64 %n, 3
+	%t129 = add nsw i64 %t128, %t11
+	%t130 = getelementptr inbounds float, float* %z, i64 %t129
+	%t131 = bitcast float* %t130 to <8 x float>*
+	store <8 x float> %t127, <8 x float>* %t131, align 4
+	%t132 = fadd <8 x float> %t111, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
+	%t133 = mul nsw i64 %n, 4
+	%t134 = add nsw i64 %t133, %t11
+	%t135 = getelementptr inbounds float, float* %z, i64 %t134
+	%t136 = bitcast float* %t135 to <8 x float>*
+	store <8 x float> %t132, <8 x float>* %t136, align 4
+	%t137 = fadd <8 x float> %t112, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
+	%t138 = mul nsw i64 %n, 5
+	%t139 = add nsw i64 %t138, %t11
+	%t140 = getelementptr inbounds float, float* %z, i64 %t139
+	%t141 = bitcast float* %t140 to <8 x float>*
+	store <8 x float> %t137, <8 x float>* %t141, align 4
+	%t142 = fadd <8 x float> %t113, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
+	%t143 = mul nsw i64 %n, 6
+	%t144 = add nsw i64 %t143, %t11
+	%t145 = getelementptr inbounds float, float* %z, i64 %t144
+	%t146 = bitcast float* %t145 to <8 x float>*
+	store <8 x float> %t142, <8 x float>* %t146, align 4
+	%t147 = fadd <8 x float> %t114, <float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000, float 0x3FF0000000000000>
+	%t148 = mul nsw i64 %n, 7
+	%t149 = add nsw i64 %t148, %t11
+	%t150 = getelementptr inbounds float, float* %z, i64 %t149
+	%t151 = bitcast float* %t150 to <8 x float>*
+	store <8 x float> %t147, <8 x float>* %t151, align 4
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
@@ -289,8 +303,8 @@ define void @E_8_n_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
 }
 
 define internal i64 @min_i64(i64 %a, i64 %b) alwaysinline nounwind {
-	%c = icmp slt i64 %a, %b
-	%r = select i1 %c, i64 %a, i64 %b
+	%l = icmp slt i64 %a, %b
+	%r = select i1 %l, i64 %a, i64 %b
 	ret i64 %r
 }
 

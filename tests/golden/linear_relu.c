@@ -5,25 +5,28 @@ void r_4_6_8(float *__restrict y, const float *__restrict a, const float *__rest
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = min_i64(gidx0 * 4, 2);
-		f32x4 acc0_0, acc0_1, acc0_2, acc0_3;
-		acc0_0 = splat_f32x4(0.0f);
-		acc0_1 = splat_f32x4(0.0f);
-		acc0_2 = splat_f32x4(0.0f);
-		acc0_3 = splat_f32x4(0.0f);
+		f32x4 acc0;
+		f32x4 acc1;
+		f32x4 acc2;
+		f32x4 acc3;
+		acc0 = splat_f32x4(0.0f);
+		acc1 = splat_f32x4(0.0f);
+		acc2 = splat_f32x4(0.0f);
+		acc3 = splat_f32x4(0.0f);
 		for (long r2 = 0; r2 < 8; r2++) {
 			const float v1 = a[r2];
-			acc0_0 = mulacc_f32x4(splat_f32x4(v1), load_f32x4(&b[r2 * 6 + v0]), acc0_0);
+			acc0 = mulacc_f32x4(splat_f32x4(v1), load_f32x4(&b[r2 * 6 + v0]), acc0);
 			const float v2 = a[r2 + 8];
-			acc0_1 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 6 + v0]), acc0_1);
+			acc1 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 6 + v0]), acc1);
 			const float v3 = a[r2 + 16];
-			acc0_2 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 6 + v0]), acc0_2);
+			acc2 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 6 + v0]), acc2);
 			const float v4 = a[r2 + 24];
-			acc0_3 = mulacc_f32x4(splat_f32x4(v4), load_f32x4(&b[r2 * 6 + v0]), acc0_3);
+			acc3 = mulacc_f32x4(splat_f32x4(v4), load_f32x4(&b[r2 * 6 + v0]), acc3);
 		}
-		store_f32x4(&y[v0], max_f32x4(acc0_0 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 6], max_f32x4(acc0_1 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 12], max_f32x4(acc0_2 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 18], max_f32x4(acc0_3 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
+		store_f32x4(&y[v0], max_f32x4(acc0 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
+		store_f32x4(&y[v0 + 6], max_f32x4(acc1 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
+		store_f32x4(&y[v0 + 12], max_f32x4(acc2 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
+		store_f32x4(&y[v0 + 18], max_f32x4(acc3 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
 	}
 }
 

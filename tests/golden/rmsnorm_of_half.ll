@@ -1,5 +1,5 @@
-define internal <8 x float> @f16_to_f32_x8(<8 x i16> %x) alwaysinline nounwind {
-	%u = zext <8 x i16> %x to <8 x i32>
+define internal <8 x float> @f32_of_f16x8(<8 x i16> %a) alwaysinline nounwind {
+	%u = zext <8 x i16> %a to <8 x i32>
 	%t = and <8 x i32> %u, <i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768>
 	%sign = shl <8 x i32> %t, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
 	%e = and <8 x i32> %u, <i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744>
@@ -13,9 +13,9 @@ define internal <8 x float> @f16_to_f32_x8(<8 x i16> %x) alwaysinline nounwind {
 	%m13 = shl <8 x i32> %m, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
 	%odd = or <8 x i32> %m13, %quiet
 	%inf = or <8 x i32> %odd, <i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040>
-	%a = and <8 x i32> %u, <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
-	%a13 = shl <8 x i32> %a, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
-	%plain = add <8 x i32> %a13, <i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096>
+	%x = and <8 x i32> %u, <i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767, i32 32767>
+	%x13 = shl <8 x i32> %x, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
+	%plain = add <8 x i32> %x13, <i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096, i32 939524096>
 	%is = icmp eq <8 x i32> %e, zeroinitializer
 	%ii = icmp eq <8 x i32> %e, <i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744>
 	%v = select <8 x i1> %ii, <8 x i32> %inf, <8 x i32> %plain
@@ -27,8 +27,8 @@ define internal <8 x float> @f16_to_f32_x8(<8 x i16> %x) alwaysinline nounwind {
 
 declare <8 x float> @llvm.fmuladd.v8f32(<8 x float>, <8 x float>, <8 x float>)
 declare float @llvm.sqrt.f32(float)
-define internal <8 x i16> @f32_to_f16_x8(<8 x float> %x) alwaysinline nounwind {
-	%u = bitcast <8 x float> %x to <8 x i32>
+define internal <8 x i16> @f16_of_f32x8(<8 x float> %a) alwaysinline nounwind {
+	%u = bitcast <8 x float> %a to <8 x i32>
 	%u16 = lshr <8 x i32> %u, <i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16, i32 16>
 	%sign = and <8 x i32> %u16, <i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768, i32 32768>
 	%m = and <8 x i32> %u, <i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647, i32 2147483647>
@@ -40,14 +40,14 @@ define internal <8 x i16> @f32_to_f16_x8(<8 x float> %x) alwaysinline nounwind {
 	%si = bitcast <8 x float> %sf to <8 x i32>
 	%small = sub <8 x i32> %si, <i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608, i32 1056964608>
 	%odd = and <8 x i32> %m13, <i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1, i32 1>
-	%a = add <8 x i32> %m, <i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001>
-	%b = add <8 x i32> %a, %odd
-	%plain = lshr <8 x i32> %b, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
+	%x = add <8 x i32> %m, <i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001, i32 -939520001>
+	%y = add <8 x i32> %x, %odd
+	%plain = lshr <8 x i32> %y, <i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13, i32 13>
 	%is = icmp ult <8 x i32> %m, <i32 947912704, i32 947912704, i32 947912704, i32 947912704, i32 947912704, i32 947912704, i32 947912704, i32 947912704>
 	%ii = icmp uge <8 x i32> %m, <i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848, i32 1199566848>
 	%in = icmp ugt <8 x i32> %m, <i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040, i32 2139095040>
-	%c = select <8 x i1> %is, <8 x i32> %small, <8 x i32> %plain
-	%d = select <8 x i1> %ii, <8 x i32> <i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744>, <8 x i32> %c
+	%z = select <8 x i1> %is, <8 x i32> %small, <8 x i32> %plain
+	%d = select <8 x i1> %ii, <8 x i32> <i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744, i32 31744>, <8 x i32> %z
 	%e = select <8 x i1> %in, <8 x i32> %nan, <8 x i32> %d
 	%o = or <8 x i32> %e, %sign
 	%r = trunc <8 x i32> %o to <8 x i16>
@@ -59,264 +59,270 @@ define internal <8 x i16> @f32_to_f16_x8(<8 x float> %x) alwaysinline nounwind {
 define void @r_n_64(i16* noalias %y, i16* noalias readonly %x, i16* noalias readonly %g, i64 %from, i64 %to) noinline nounwind {
 	%acc0 = alloca [1 x float], align 64
 	%t0 = getelementptr inbounds [1 x float], [1 x float]* %acc0, i64 0, i64 0
-	%acc1 = alloca [32 x float], align 64
-	%t1 = getelementptr inbounds [32 x float], [32 x float]* %acc1, i64 0, i64 0
-	%acc2 = alloca [16 x float], align 64
-	%t2 = getelementptr inbounds [16 x float], [16 x float]* %acc2, i64 0, i64 0
+	%acc1 = alloca [8 x float], align 64
+	%t1 = getelementptr inbounds [8 x float], [8 x float]* %acc1, i64 0, i64 0
+	%acc2 = alloca [8 x float], align 64
+	%t2 = getelementptr inbounds [8 x float], [8 x float]* %acc2, i64 0, i64 0
 	%acc3 = alloca [8 x float], align 64
 	%t3 = getelementptr inbounds [8 x float], [8 x float]* %acc3, i64 0, i64 0
-	%acc4 = alloca [4 x float], align 64
-	%t4 = getelementptr inbounds [4 x float], [4 x float]* %acc4, i64 0, i64 0
-	%acc5 = alloca [2 x float], align 64
-	%t5 = getelementptr inbounds [2 x float], [2 x float]* %acc5, i64 0, i64 0
+	%acc4 = alloca [8 x float], align 64
+	%t4 = getelementptr inbounds [8 x float], [8 x float]* %acc4, i64 0, i64 0
+	%acc5 = alloca [8 x float], align 64
+	%t5 = getelementptr inbounds [8 x float], [8 x float]* %acc5, i64 0, i64 0
+	%acc6 = alloca [8 x float], align 64
+	%t6 = getelementptr inbounds [8 x float], [8 x float]* %acc6, i64 0, i64 0
+	%acc7 = alloca [8 x float], align 64
+	%t7 = getelementptr inbounds [8 x float], [8 x float]* %acc7, i64 0, i64 0
+	%acc8 = alloca [4 x float], align 64
+	%t8 = getelementptr inbounds [4 x float], [4 x float]* %acc8, i64 0, i64 0
+	%acc9 = alloca [2 x float], align 64
+	%t9 = getelementptr inbounds [2 x float], [2 x float]* %acc9, i64 0, i64 0
 	br label %loop0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
-	%t6 = icmp slt i64 %r0, %to
-	br i1 %t6, label %body0, label %end0
+	%t10 = icmp slt i64 %r0, %to
+	br i1 %t10, label %body0, label %end0
 body0:
-	%t7 = getelementptr inbounds float, float* %t1, i64 0
-	%t8 = bitcast float* %t7 to <8 x float>*
-	store <8 x float> zeroinitializer, <8 x float>* %t8, align 4
-	%t9 = getelementptr inbounds float, float* %t1, i64 8
-	%t10 = bitcast float* %t9 to <8 x float>*
-	store <8 x float> zeroinitializer, <8 x float>* %t10, align 4
-	%t11 = getelementptr inbounds float, float* %t1, i64 16
+	%t11 = getelementptr inbounds float, float* %t1, i64 0
 	%t12 = bitcast float* %t11 to <8 x float>*
 	store <8 x float> zeroinitializer, <8 x float>* %t12, align 4
-	%t13 = getelementptr inbounds float, float* %t1, i64 24
+	%t13 = getelementptr inbounds float, float* %t2, i64 0
 	%t14 = bitcast float* %t13 to <8 x float>*
 	store <8 x float> zeroinitializer, <8 x float>* %t14, align 4
-	br label %loop5
-loop5:
-	%r5 = phi i64 [0, %body0], [%n5, %next5]
-	%t15 = mul nsw i64 %r5, 32
-	%t16 = mul nsw i64 %r0, 64
-	%t17 = add nsw i64 %t16, %t15
-	%t18 = getelementptr inbounds i16, i16* %x, i64 %t17
-	%t19 = bitcast i16* %t18 to <8 x i16>*
-	%t20 = load <8 x i16>, <8 x i16>* %t19, align 2
-	%t21 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t20)
-	%t22 = getelementptr inbounds float, float* %t1, i64 0
-	%t23 = bitcast float* %t22 to <8 x float>*
-	%t24 = load <8 x float>, <8 x float>* %t23, align 4
-	%t25 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %t21, <8 x float> %t21, <8 x float> %t24)
+	%t15 = getelementptr inbounds float, float* %t3, i64 0
+	%t16 = bitcast float* %t15 to <8 x float>*
+	store <8 x float> zeroinitializer, <8 x float>* %t16, align 4
+	%t17 = getelementptr inbounds float, float* %t4, i64 0
+	%t18 = bitcast float* %t17 to <8 x float>*
+	store <8 x float> zeroinitializer, <8 x float>* %t18, align 4
+	br label %loop1
+loop1:
+	%r1 = phi i64 [0, %body0], [%n1, %next1]
+	%t19 = mul nsw i64 %r1, 32
+	%t20 = mul nsw i64 %r0, 64
+	%t21 = add nsw i64 %t20, %t19
+	%t22 = getelementptr inbounds i16, i16* %x, i64 %t21
+	%t23 = bitcast i16* %t22 to <8 x i16>*
+	%t24 = load <8 x i16>, <8 x i16>* %t23, align 2
+	%t25 = call <8 x float> @f32_of_f16x8(<8 x i16> %t24)
 	%t26 = getelementptr inbounds float, float* %t1, i64 0
 	%t27 = bitcast float* %t26 to <8 x float>*
-	store <8 x float> %t25, <8 x float>* %t27, align 4
-	%t28 = mul nsw i64 %r5, 32
-	%t29 = mul nsw i64 %r0, 64
-	%t30 = add nsw i64 %t29, %t28
-	%t31 = add nsw i64 %t30, 8
-	%t32 = getelementptr inbounds i16, i16* %x, i64 %t31
-	%t33 = bitcast i16* %t32 to <8 x i16>*
-	%t34 = load <8 x i16>, <8 x i16>* %t33, align 2
-	%t35 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t34)
-	%t36 = getelementptr inbounds float, float* %t1, i64 8
-	%t37 = bitcast float* %t36 to <8 x float>*
-	%t38 = load <8 x float>, <8 x float>* %t37, align 4
-	%t39 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %t35, <8 x float> %t35, <8 x float> %t38)
-	%t40 = getelementptr inbounds float, float* %t1, i64 8
+	%t28 = load <8 x float>, <8 x float>* %t27, align 4
+	%t29 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %t25, <8 x float> %t25, <8 x float> %t28)
+	%t30 = getelementptr inbounds float, float* %t1, i64 0
+	%t31 = bitcast float* %t30 to <8 x float>*
+	store <8 x float> %t29, <8 x float>* %t31, align 4
+	%t32 = mul nsw i64 %r1, 32
+	%t33 = mul nsw i64 %r0, 64
+	%t34 = add nsw i64 %t33, %t32
+	%t35 = add nsw i64 %t34, 8
+	%t36 = getelementptr inbounds i16, i16* %x, i64 %t35
+	%t37 = bitcast i16* %t36 to <8 x i16>*
+	%t38 = load <8 x i16>, <8 x i16>* %t37, align 2
+	%t39 = call <8 x float> @f32_of_f16x8(<8 x i16> %t38)
+	%t40 = getelementptr inbounds float, float* %t2, i64 0
 	%t41 = bitcast float* %t40 to <8 x float>*
-	store <8 x float> %t39, <8 x float>* %t41, align 4
-	%t42 = mul nsw i64 %r5, 32
-	%t43 = mul nsw i64 %r0, 64
-	%t44 = add nsw i64 %t43, %t42
-	%t45 = add nsw i64 %t44, 16
-	%t46 = getelementptr inbounds i16, i16* %x, i64 %t45
-	%t47 = bitcast i16* %t46 to <8 x i16>*
-	%t48 = load <8 x i16>, <8 x i16>* %t47, align 2
-	%t49 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t48)
-	%t50 = getelementptr inbounds float, float* %t1, i64 16
-	%t51 = bitcast float* %t50 to <8 x float>*
-	%t52 = load <8 x float>, <8 x float>* %t51, align 4
-	%t53 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %t49, <8 x float> %t49, <8 x float> %t52)
-	%t54 = getelementptr inbounds float, float* %t1, i64 16
+	%t42 = load <8 x float>, <8 x float>* %t41, align 4
+	%t43 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %t39, <8 x float> %t39, <8 x float> %t42)
+	%t44 = getelementptr inbounds float, float* %t2, i64 0
+	%t45 = bitcast float* %t44 to <8 x float>*
+	store <8 x float> %t43, <8 x float>* %t45, align 4
+	%t46 = mul nsw i64 %r1, 32
+	%t47 = mul nsw i64 %r0, 64
+	%t48 = add nsw i64 %t47, %t46
+	%t49 = add nsw i64 %t48, 16
+	%t50 = getelementptr inbounds i16, i16* %x, i64 %t49
+	%t51 = bitcast i16* %t50 to <8 x i16>*
+	%t52 = load <8 x i16>, <8 x i16>* %t51, align 2
+	%t53 = call <8 x float> @f32_of_f16x8(<8 x i16> %t52)
+	%t54 = getelementptr inbounds float, float* %t3, i64 0
 	%t55 = bitcast float* %t54 to <8 x float>*
-	store <8 x float> %t53, <8 x float>* %t55, align 4
-	%t56 = mul nsw i64 %r5, 32
-	%t57 = mul nsw i64 %r0, 64
-	%t58 = add nsw i64 %t57, %t56
-	%t59 = add nsw i64 %t58, 24
-	%t60 = getelementptr inbounds i16, i16* %x, i64 %t59
-	%t61 = bitcast i16* %t60 to <8 x i16>*
-	%t62 = load <8 x i16>, <8 x i16>* %t61, align 2
-	%t63 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t62)
-	%t64 = getelementptr inbounds float, float* %t1, i64 24
-	%t65 = bitcast float* %t64 to <8 x float>*
-	%t66 = load <8 x float>, <8 x float>* %t65, align 4
-	%t67 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %t63, <8 x float> %t63, <8 x float> %t66)
-	%t68 = getelementptr inbounds float, float* %t1, i64 24
+	%t56 = load <8 x float>, <8 x float>* %t55, align 4
+	%t57 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %t53, <8 x float> %t53, <8 x float> %t56)
+	%t58 = getelementptr inbounds float, float* %t3, i64 0
+	%t59 = bitcast float* %t58 to <8 x float>*
+	store <8 x float> %t57, <8 x float>* %t59, align 4
+	%t60 = mul nsw i64 %r1, 32
+	%t61 = mul nsw i64 %r0, 64
+	%t62 = add nsw i64 %t61, %t60
+	%t63 = add nsw i64 %t62, 24
+	%t64 = getelementptr inbounds i16, i16* %x, i64 %t63
+	%t65 = bitcast i16* %t64 to <8 x i16>*
+	%t66 = load <8 x i16>, <8 x i16>* %t65, align 2
+	%t67 = call <8 x float> @f32_of_f16x8(<8 x i16> %t66)
+	%t68 = getelementptr inbounds float, float* %t4, i64 0
 	%t69 = bitcast float* %t68 to <8 x float>*
-	store <8 x float> %t67, <8 x float>* %t69, align 4
-	br label %next5
-next5:
-	%n5 = add nsw i64 %r5, 1
-	%t70 = icmp slt i64 %n5, 2
-	br i1 %t70, label %loop5, label %end5
-end5:
-	%t71 = getelementptr inbounds float, float* %t1, i64 16
-	%t72 = bitcast float* %t71 to <8 x float>*
-	%t73 = load <8 x float>, <8 x float>* %t72, align 4
-	%t74 = getelementptr inbounds float, float* %t1, i64 0
-	%t75 = bitcast float* %t74 to <8 x float>*
-	%t76 = load <8 x float>, <8 x float>* %t75, align 4
-	%t77 = fadd <8 x float> %t76, %t73
-	%t78 = getelementptr inbounds float, float* %t2, i64 0
+	%t70 = load <8 x float>, <8 x float>* %t69, align 4
+	%t71 = call <8 x float> @llvm.fmuladd.v8f32(<8 x float> %t67, <8 x float> %t67, <8 x float> %t70)
+	%t72 = getelementptr inbounds float, float* %t4, i64 0
+	%t73 = bitcast float* %t72 to <8 x float>*
+	store <8 x float> %t71, <8 x float>* %t73, align 4
+	br label %next1
+next1:
+	%n1 = add nsw i64 %r1, 1
+	%t74 = icmp slt i64 %n1, 2
+	br i1 %t74, label %loop1, label %end1
+end1:
+	%t75 = getelementptr inbounds float, float* %t3, i64 0
+	%t76 = bitcast float* %t75 to <8 x float>*
+	%t77 = load <8 x float>, <8 x float>* %t76, align 4
+	%t78 = getelementptr inbounds float, float* %t1, i64 0
 	%t79 = bitcast float* %t78 to <8 x float>*
-	store <8 x float> %t77, <8 x float>* %t79, align 4
-	%t80 = getelementptr inbounds float, float* %t1, i64 24
-	%t81 = bitcast float* %t80 to <8 x float>*
-	%t82 = load <8 x float>, <8 x float>* %t81, align 4
-	%t83 = getelementptr inbounds float, float* %t1, i64 8
-	%t84 = bitcast float* %t83 to <8 x float>*
-	%t85 = load <8 x float>, <8 x float>* %t84, align 4
-	%t86 = fadd <8 x float> %t85, %t82
-	%t87 = getelementptr inbounds float, float* %t2, i64 8
+	%t80 = load <8 x float>, <8 x float>* %t79, align 4
+	%t81 = fadd <8 x float> %t80, %t77
+	%t82 = getelementptr inbounds float, float* %t5, i64 0
+	%t83 = bitcast float* %t82 to <8 x float>*
+	store <8 x float> %t81, <8 x float>* %t83, align 4
+	%t84 = getelementptr inbounds float, float* %t4, i64 0
+	%t85 = bitcast float* %t84 to <8 x float>*
+	%t86 = load <8 x float>, <8 x float>* %t85, align 4
+	%t87 = getelementptr inbounds float, float* %t2, i64 0
 	%t88 = bitcast float* %t87 to <8 x float>*
-	store <8 x float> %t86, <8 x float>* %t88, align 4
-	%t89 = getelementptr inbounds float, float* %t2, i64 8
-	%t90 = bitcast float* %t89 to <8 x float>*
-	%t91 = load <8 x float>, <8 x float>* %t90, align 4
-	%t92 = getelementptr inbounds float, float* %t2, i64 0
-	%t93 = bitcast float* %t92 to <8 x float>*
-	%t94 = load <8 x float>, <8 x float>* %t93, align 4
-	%t95 = fadd <8 x float> %t94, %t91
-	%t96 = getelementptr inbounds float, float* %t3, i64 0
+	%t89 = load <8 x float>, <8 x float>* %t88, align 4
+	%t90 = fadd <8 x float> %t89, %t86
+	%t91 = getelementptr inbounds float, float* %t6, i64 0
+	%t92 = bitcast float* %t91 to <8 x float>*
+	store <8 x float> %t90, <8 x float>* %t92, align 4
+	%t93 = getelementptr inbounds float, float* %t6, i64 0
+	%t94 = bitcast float* %t93 to <8 x float>*
+	%t95 = load <8 x float>, <8 x float>* %t94, align 4
+	%t96 = getelementptr inbounds float, float* %t5, i64 0
 	%t97 = bitcast float* %t96 to <8 x float>*
-	store <8 x float> %t95, <8 x float>* %t97, align 4
-	%t98 = getelementptr inbounds float, float* %t3, i64 4
-	%t99 = bitcast float* %t98 to <4 x float>*
-	%t100 = load <4 x float>, <4 x float>* %t99, align 4
-	%t101 = getelementptr inbounds float, float* %t3, i64 0
-	%t102 = bitcast float* %t101 to <4 x float>*
-	%t103 = load <4 x float>, <4 x float>* %t102, align 4
-	%t104 = fadd <4 x float> %t103, %t100
-	%t105 = getelementptr inbounds float, float* %t4, i64 0
-	%t106 = bitcast float* %t105 to <4 x float>*
-	store <4 x float> %t104, <4 x float>* %t106, align 4
-	%t107 = getelementptr inbounds float, float* %t4, i64 2
-	%t108 = bitcast float* %t107 to <2 x float>*
-	%t109 = load <2 x float>, <2 x float>* %t108, align 4
-	%t110 = getelementptr inbounds float, float* %t4, i64 0
-	%t111 = bitcast float* %t110 to <2 x float>*
-	%t112 = load <2 x float>, <2 x float>* %t111, align 4
-	%t113 = fadd <2 x float> %t112, %t109
-	%t114 = getelementptr inbounds float, float* %t5, i64 0
-	%t115 = bitcast float* %t114 to <2 x float>*
-	store <2 x float> %t113, <2 x float>* %t115, align 4
-	%t116 = getelementptr inbounds float, float* %t5, i64 1
-	%t117 = load float, float* %t116
-	%t118 = getelementptr inbounds float, float* %t5, i64 0
+	%t98 = load <8 x float>, <8 x float>* %t97, align 4
+	%t99 = fadd <8 x float> %t98, %t95
+	%t100 = getelementptr inbounds float, float* %t7, i64 0
+	%t101 = bitcast float* %t100 to <8 x float>*
+	store <8 x float> %t99, <8 x float>* %t101, align 4
+	%t102 = getelementptr inbounds float, float* %t7, i64 0
+	%t103 = bitcast float* %t102 to <8 x float>*
+	%t104 = load <8 x float>, <8 x float>* %t103, align 4
+	%t105 = shufflevector <8 x float> %t104, <8 x float> undef, <4 x i32> <i32 4, i32 5, i32 6, i32 7>
+	%t106 = shufflevector <8 x float> %t104, <8 x float> undef, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+	%t107 = fadd <4 x float> %t106, %t105
+	%t108 = getelementptr inbounds float, float* %t8, i64 0
+	%t109 = bitcast float* %t108 to <4 x float>*
+	store <4 x float> %t107, <4 x float>* %t109, align 4
+	%t110 = getelementptr inbounds float, float* %t8, i64 0
+	%t111 = bitcast float* %t110 to <4 x float>*
+	%t112 = load <4 x float>, <4 x float>* %t111, align 4
+	%t113 = shufflevector <4 x float> %t112, <4 x float> undef, <2 x i32> <i32 2, i32 3>
+	%t114 = shufflevector <4 x float> %t112, <4 x float> undef, <2 x i32> <i32 0, i32 1>
+	%t115 = fadd <2 x float> %t114, %t113
+	%t116 = getelementptr inbounds float, float* %t9, i64 0
+	%t117 = bitcast float* %t116 to <2 x float>*
+	store <2 x float> %t115, <2 x float>* %t117, align 4
+	%t118 = getelementptr inbounds float, float* %t9, i64 1
 	%t119 = load float, float* %t118
-	%t120 = fadd float %t119, %t117
-	%t121 = getelementptr inbounds float, float* %t0, i64 0
-	store float %t120, float* %t121
-	%t122 = getelementptr inbounds float, float* %t0, i64 0
-	%t123 = load float, float* %t122
-	%t124 = fdiv float %t123, 0x4050000000000000
-	%t125 = fadd float %t124, 0x3EB0C6F7A0000000
-	%t126 = call float @llvm.sqrt.f32(float %t125)
-	%t127 = fdiv float 0x3FF0000000000000, %t126
-	br label %loop37
-loop37:
-	%r37 = phi i64 [0, %end5], [%n37, %next37]
-	%t128 = mul nsw i64 %r37, 32
-	%t129 = getelementptr inbounds i16, i16* %g, i64 %t128
-	%t130 = bitcast i16* %t129 to <8 x i16>*
-	%t131 = load <8 x i16>, <8 x i16>* %t130, align 2
-	%t132 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t131)
-	%t133 = insertelement <8 x float> undef, float %t127, i32 0
-	%t134 = shufflevector <8 x float> %t133, <8 x float> undef, <8 x i32> zeroinitializer
-	%t135 = mul nsw i64 %r0, 64
-	%t136 = add nsw i64 %t135, %t128
-	%t137 = getelementptr inbounds i16, i16* %x, i64 %t136
-	%t138 = bitcast i16* %t137 to <8 x i16>*
-	%t139 = load <8 x i16>, <8 x i16>* %t138, align 2
-	%t140 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t139)
-	%t141 = fmul <8 x float> %t140, %t134
-	%t142 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t141)
-	%t143 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t142)
-	%t144 = fmul <8 x float> %t143, %t132
-	%t145 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t144)
-	%t146 = getelementptr inbounds i16, i16* %y, i64 %t136
-	%t147 = bitcast i16* %t146 to <8 x i16>*
-	store <8 x i16> %t145, <8 x i16>* %t147, align 2
-	%t148 = mul nsw i64 %r37, 32
-	%t149 = add nsw i64 %t148, 8
-	%t150 = getelementptr inbounds i16, i16* %g, i64 %t149
-	%t151 = bitcast i16* %t150 to <8 x i16>*
-	%t152 = load <8 x i16>, <8 x i16>* %t151, align 2
-	%t153 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t152)
-	%t154 = insertelement <8 x float> undef, float %t127, i32 0
-	%t155 = shufflevector <8 x float> %t154, <8 x float> undef, <8 x i32> zeroinitializer
-	%t156 = mul nsw i64 %r0, 64
-	%t157 = add nsw i64 %t156, %t148
-	%t158 = add nsw i64 %t157, 8
-	%t159 = getelementptr inbounds i16, i16* %x, i64 %t158
-	%t160 = bitcast i16* %t159 to <8 x i16>*
-	%t161 = load <8 x i16>, <8 x i16>* %t160, align 2
-	%t162 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t161)
-	%t163 = fmul <8 x float> %t162, %t155
-	%t164 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t163)
-	%t165 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t164)
-	%t166 = fmul <8 x float> %t165, %t153
-	%t167 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t166)
-	%t168 = getelementptr inbounds i16, i16* %y, i64 %t158
-	%t169 = bitcast i16* %t168 to <8 x i16>*
-	store <8 x i16> %t167, <8 x i16>* %t169, align 2
-	%t170 = mul nsw i64 %r37, 32
-	%t171 = add nsw i64 %t170, 16
-	%t172 = getelementptr inbounds i16, i16* %g, i64 %t171
-	%t173 = bitcast i16* %t172 to <8 x i16>*
-	%t174 = load <8 x i16>, <8 x i16>* %t173, align 2
-	%t175 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t174)
-	%t176 = insertelement <8 x float> undef, float %t127, i32 0
-	%t177 = shufflevector <8 x float> %t176, <8 x float> undef, <8 x i32> zeroinitializer
-	%t178 = mul nsw i64 %r0, 64
-	%t179 = add nsw i64 %t178, %t170
-	%t180 = add nsw i64 %t179, 16
-	%t181 = getelementptr inbounds i16, i16* %x, i64 %t180
-	%t182 = bitcast i16* %t181 to <8 x i16>*
-	%t183 = load <8 x i16>, <8 x i16>* %t182, align 2
-	%t184 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t183)
-	%t185 = fmul <8 x float> %t184, %t177
-	%t186 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t185)
-	%t187 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t186)
-	%t188 = fmul <8 x float> %t187, %t175
-	%t189 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t188)
-	%t190 = getelementptr inbounds i16, i16* %y, i64 %t180
-	%t191 = bitcast i16* %t190 to <8 x i16>*
-	store <8 x i16> %t189, <8 x i16>* %t191, align 2
-	%t192 = mul nsw i64 %r37, 32
-	%t193 = add nsw i64 %t192, 24
-	%t194 = getelementptr inbounds i16, i16* %g, i64 %t193
-	%t195 = bitcast i16* %t194 to <8 x i16>*
-	%t196 = load <8 x i16>, <8 x i16>* %t195, align 2
-	%t197 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t196)
-	%t198 = insertelement <8 x float> undef, float %t127, i32 0
-	%t199 = shufflevector <8 x float> %t198, <8 x float> undef, <8 x i32> zeroinitializer
-	%t200 = mul nsw i64 %r0, 64
-	%t201 = add nsw i64 %t200, %t192
-	%t202 = add nsw i64 %t201, 24
-	%t203 = getelementptr inbounds i16, i16* %x, i64 %t202
-	%t204 = bitcast i16* %t203 to <8 x i16>*
-	%t205 = load <8 x i16>, <8 x i16>* %t204, align 2
-	%t206 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t205)
-	%t207 = fmul <8 x float> %t206, %t199
-	%t208 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t207)
-	%t209 = call <8 x float> @f16_to_f32_x8(<8 x i16> %t208)
-	%t210 = fmul <8 x float> %t209, %t197
-	%t211 = call <8 x i16> @f32_to_f16_x8(<8 x float> %t210)
-	%t212 = getelementptr inbounds i16, i16* %y, i64 %t202
-	%t213 = bitcast i16* %t212 to <8 x i16>*
-	store <8 x i16> %t211, <8 x i16>* %t213, align 2
-	br label %next37
-next37:
-	%n37 = add nsw i64 %r37, 1
-	%t214 = icmp slt i64 %n37, 2
-	br i1 %t214, label %loop37, label %end37
-end37:
+	%t120 = getelementptr inbounds float, float* %t9, i64 0
+	%t121 = load float, float* %t120
+	%t122 = fadd float %t121, %t119
+	%t123 = getelementptr inbounds float, float* %t0, i64 0
+	store float %t122, float* %t123
+	%t124 = getelementptr inbounds float, float* %t0, i64 0
+	%t125 = load float, float* %t124
+	%t126 = fdiv float %t125, 0x4050000000000000
+	%t127 = fadd float %t126, 0x3EB0C6F7A0000000
+	%t128 = call float @llvm.sqrt.f32(float %t127)
+	%t129 = fdiv float 0x3FF0000000000000, %t128
+	br label %loop2
+loop2:
+	%r2 = phi i64 [0, %end1], [%n2, %next2]
+	%t130 = mul nsw i64 %r2, 32
+	%t131 = getelementptr inbounds i16, i16* %g, i64 %t130
+	%t132 = bitcast i16* %t131 to <8 x i16>*
+	%t133 = load <8 x i16>, <8 x i16>* %t132, align 2
+	%t134 = call <8 x float> @f32_of_f16x8(<8 x i16> %t133)
+	%t135 = insertelement <8 x float> undef, float %t129, i32 0
+	%t136 = shufflevector <8 x float> %t135, <8 x float> undef, <8 x i32> zeroinitializer
+	%t137 = mul nsw i64 %r0, 64
+	%t138 = add nsw i64 %t137, %t130
+	%t139 = getelementptr inbounds i16, i16* %x, i64 %t138
+	%t140 = bitcast i16* %t139 to <8 x i16>*
+	%t141 = load <8 x i16>, <8 x i16>* %t140, align 2
+	%t142 = call <8 x float> @f32_of_f16x8(<8 x i16> %t141)
+	%t143 = fmul <8 x float> %t142, %t136
+	%t144 = call <8 x i16> @f16_of_f32x8(<8 x float> %t143)
+	%t145 = call <8 x float> @f32_of_f16x8(<8 x i16> %t144)
+	%t146 = fmul <8 x float> %t145, %t134
+	%t147 = call <8 x i16> @f16_of_f32x8(<8 x float> %t146)
+	%t148 = getelementptr inbounds i16, i16* %y, i64 %t138
+	%t149 = bitcast i16* %t148 to <8 x i16>*
+	store <8 x i16> %t147, <8 x i16>* %t149, align 2
+	%t150 = mul nsw i64 %r2, 32
+	%t151 = add nsw i64 %t150, 8
+	%t152 = getelementptr inbounds i16, i16* %g, i64 %t151
+	%t153 = bitcast i16* %t152 to <8 x i16>*
+	%t154 = load <8 x i16>, <8 x i16>* %t153, align 2
+	%t155 = call <8 x float> @f32_of_f16x8(<8 x i16> %t154)
+	%t156 = insertelement <8 x float> undef, float %t129, i32 0
+	%t157 = shufflevector <8 x float> %t156, <8 x float> undef, <8 x i32> zeroinitializer
+	%t158 = mul nsw i64 %r0, 64
+	%t159 = add nsw i64 %t158, %t150
+	%t160 = add nsw i64 %t159, 8
+	%t161 = getelementptr inbounds i16, i16* %x, i64 %t160
+	%t162 = bitcast i16* %t161 to <8 x i16>*
+	%t163 = load <8 x i16>, <8 x i16>* %t162, align 2
+	%t164 = call <8 x float> @f32_of_f16x8(<8 x i16> %t163)
+	%t165 = fmul <8 x float> %t164, %t157
+	%t166 = call <8 x i16> @f16_of_f32x8(<8 x float> %t165)
+	%t167 = call <8 x float> @f32_of_f16x8(<8 x i16> %t166)
+	%t168 = fmul <8 x float> %t167, %t155
+	%t169 = call <8 x i16> @f16_of_f32x8(<8 x float> %t168)
+	%t170 = getelementptr inbounds i16, i16* %y, i64 %t160
+	%t171 = bitcast i16* %t170 to <8 x i16>*
+	store <8 x i16> %t169, <8 x i16>* %t171, align 2
+	%t172 = mul nsw i64 %r2, 32
+	%t173 = add nsw i64 %t172, 16
+	%t174 = getelementptr inbounds i16, i16* %g, i64 %t173
+	%t175 = bitcast i16* %t174 to <8 x i16>*
+	%t176 = load <8 x i16>, <8 x i16>* %t175, align 2
+	%t177 = call <8 x float> @f32_of_f16x8(<8 x i16> %t176)
+	%t178 = insertelement <8 x float> undef, float %t129, i32 0
+	%t179 = shufflevector <8 x float> %t178, <8 x float> undef, <8 x i32> zeroinitializer
+	%t180 = mul nsw i64 %r0, 64
+	%t181 = add nsw i64 %t180, %t172
+	%t182 = add nsw i64 %t181, 16
+	%t183 = getelementptr inbounds i16, i16* %x, i64 %t182
+	%t184 = bitcast i16* %t183 to <8 x i16>*
+	%t185 = load <8 x i16>, <8 x i16>* %t184, align 2
+	%t186 = call <8 x float> @f32_of_f16x8(<8 x i16> %t185)
+	%t187 = fmul <8 x float> %t186, %t179
+	%t188 = call <8 x i16> @f16_of_f32x8(<8 x float> %t187)
+	%t189 = call <8 x float> @f32_of_f16x8(<8 x i16> %t188)
+	%t190 = fmul <8 x float> %t189, %t177
+	%t191 = call <8 x i16> @f16_of_f32x8(<8 x float> %t190)
+	%t192 = getelementptr inbounds i16, i16* %y, i64 %t182
+	%t193 = bitcast i16* %t192 to <8 x i16>*
+	store <8 x i16> %t191, <8 x i16>* %t193, align 2
+	%t194 = mul nsw i64 %r2, 32
+	%t195 = add nsw i64 %t194, 24
+	%t196 = getelementptr inbounds i16, i16* %g, i64 %t195
+	%t197 = bitcast i16* %t196 to <8 x i16>*
+	%t198 = load <8 x i16>, <8 x i16>* %t197, align 2
+	%t199 = call <8 x float> @f32_of_f16x8(<8 x i16> %t198)
+	%t200 = insertelement <8 x float> undef, float %t129, i32 0
+	%t201 = shufflevector <8 x float> %t200, <8 x float> undef, <8 x i32> zeroinitializer
+	%t202 = mul nsw i64 %r0, 64
+	%t203 = add nsw i64 %t202, %t194
+	%t204 = add nsw i64 %t203, 24
+	%t205 = getelementptr inbounds i16, i16* %x, i64 %t204
+	%t206 = bitcast i16* %t205 to <8 x i16>*
+	%t207 = load <8 x i16>, <8 x i16>* %t206, align 2
+	%t208 = call <8 x float> @f32_of_f16x8(<8 x i16> %t207)
+	%t209 = fmul <8 x float> %t208, %t201
+	%t210 = call <8 x i16> @f16_of_f32x8(<8 x float> %t209)
+	%t211 = call <8 x float> @f32_of_f16x8(<8 x i16> %t210)
+	%t212 = fmul <8 x float> %t211, %t199
+	%t213 = call <8 x i16> @f16_of_f32x8(<8 x float> %t212)
+	%t214 = getelementptr inbounds i16, i16* %y, i64 %t204
+	%t215 = bitcast i16* %t214 to <8 x i16>*
+	store <8 x i16> %t213, <8 x i16>* %t215, align 2
+	br label %next2
+next2:
+	%n2 = add nsw i64 %r2, 1
+	%t216 = icmp slt i64 %n2, 2
+	br i1 %t216, label %loop2, label %end2
+end2:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1

@@ -1,6 +1,6 @@
 define internal i64 @min_i64(i64 %a, i64 %b) alwaysinline nounwind {
-	%c = icmp slt i64 %a, %b
-	%r = select i1 %c, i64 %a, i64 %b
+	%l = icmp slt i64 %a, %b
+	%r = select i1 %l, i64 %a, i64 %b
 	ret i64 %r
 }
 
@@ -55,30 +55,30 @@ loop0:
 	%t6 = icmp slt i64 %t5, 4
 	%t7 = icmp slt i64 -1, %t5
 	%t8 = and i1 %t7, %t6
-	br label %loop2
-loop2:
-	%r2 = phi i64 [0, %loop0], [%n2, %next2]
-	br i1 %t8, label %then3, label %done3
-then3:
+	br label %loop1
+loop1:
+	%r1 = phi i64 [0, %loop0], [%n1, %next1]
+	br i1 %t8, label %then2, label %done2
+then2:
 	%t9 = mul nsw i64 %r0, 3
-	%t10 = add nsw i64 %t9, %r2
+	%t10 = add nsw i64 %t9, %r1
 	%t11 = getelementptr inbounds float, float* %v, i64 %t10
 	%t12 = load float, float* %t11
 	%t13 = mul nsw i64 %t5, 3
-	%t14 = add nsw i64 %t13, %r2
+	%t14 = add nsw i64 %t13, %r1
 	%t15 = getelementptr inbounds float, float* %y, i64 %t14
 	%t16 = load float, float* %t15
 	%t17 = fadd float %t16, %t12
 	%t18 = getelementptr inbounds float, float* %y, i64 %t14
 	store float %t17, float* %t18
-	br label %done3
-done3:
-	br label %next2
-next2:
-	%n2 = add nsw i64 %r2, 1
-	%t19 = icmp slt i64 %n2, 3
-	br i1 %t19, label %loop2, label %end2
-end2:
+	br label %done2
+done2:
+	br label %next1
+next1:
+	%n1 = add nsw i64 %r1, 1
+	%t19 = icmp slt i64 %n1, 3
+	br i1 %t19, label %loop1, label %end1
+end1:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1

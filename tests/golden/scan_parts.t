@@ -1,0 +1,2 @@
+input x f32[70000]
+output y = cumsum(x)
