@@ -21,53 +21,64 @@ void turn_call(void *const *bufs, const long *vars, long from, long to)
 void r_6_16_8(float *__restrict y, const float *__restrict x, const float *__restrict w_turned0, const long from, const long to)
 {
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
-		f32x8 acc0_0, acc0_1, acc0_2, acc0_3, acc0_4, acc0_5, acc0_6, acc0_7, acc0_8, acc0_9, acc0_10, acc0_11;
-		acc0_0 = splat_f32x8(0.0f);
-		acc0_1 = splat_f32x8(0.0f);
-		acc0_2 = splat_f32x8(0.0f);
-		acc0_3 = splat_f32x8(0.0f);
-		acc0_4 = splat_f32x8(0.0f);
-		acc0_5 = splat_f32x8(0.0f);
-		acc0_6 = splat_f32x8(0.0f);
-		acc0_7 = splat_f32x8(0.0f);
-		acc0_8 = splat_f32x8(0.0f);
-		acc0_9 = splat_f32x8(0.0f);
-		acc0_10 = splat_f32x8(0.0f);
-		acc0_11 = splat_f32x8(0.0f);
+		f32x8 acc0;
+		f32x8 acc1;
+		f32x8 acc2;
+		f32x8 acc3;
+		f32x8 acc4;
+		f32x8 acc5;
+		f32x8 acc6;
+		f32x8 acc7;
+		f32x8 acc8;
+		f32x8 acc9;
+		f32x8 acc10;
+		f32x8 acc11;
+		acc0 = splat_f32x8(0.0f);
+		acc1 = splat_f32x8(0.0f);
+		acc2 = splat_f32x8(0.0f);
+		acc3 = splat_f32x8(0.0f);
+		acc4 = splat_f32x8(0.0f);
+		acc5 = splat_f32x8(0.0f);
+		acc6 = splat_f32x8(0.0f);
+		acc7 = splat_f32x8(0.0f);
+		acc8 = splat_f32x8(0.0f);
+		acc9 = splat_f32x8(0.0f);
+		acc10 = splat_f32x8(0.0f);
+		acc11 = splat_f32x8(0.0f);
 		for (long r2 = 0; r2 < 2; r2++) {
 			for (long r3 = 0; r3 < 4; r3++) {
 				const float v0 = x[r2 * 4 + r3];
-				acc0_0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc0_0);
-				acc0_1 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc0_1);
+				acc0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc0);
+				acc1 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc1);
 				const float v1 = x[r2 * 4 + r3 + 8];
-				acc0_2 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc0_2);
-				acc0_3 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc0_3);
+				acc2 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc2);
+				acc3 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc3);
 				const float v2 = x[r2 * 4 + r3 + 16];
-				acc0_4 = mulacc_f32x8(splat_f32x8(v2), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc0_4);
-				acc0_5 = mulacc_f32x8(splat_f32x8(v2), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc0_5);
+				acc4 = mulacc_f32x8(splat_f32x8(v2), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc4);
+				acc5 = mulacc_f32x8(splat_f32x8(v2), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc5);
 				const float v3 = x[r2 * 4 + r3 + 24];
-				acc0_6 = mulacc_f32x8(splat_f32x8(v3), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc0_6);
-				acc0_7 = mulacc_f32x8(splat_f32x8(v3), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc0_7);
+				acc6 = mulacc_f32x8(splat_f32x8(v3), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc6);
+				acc7 = mulacc_f32x8(splat_f32x8(v3), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc7);
 				const float v4 = x[r2 * 4 + r3 + 32];
-				acc0_8 = mulacc_f32x8(splat_f32x8(v4), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc0_8);
-				acc0_9 = mulacc_f32x8(splat_f32x8(v4), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc0_9);
+				acc8 = mulacc_f32x8(splat_f32x8(v4), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc8);
+				acc9 = mulacc_f32x8(splat_f32x8(v4), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc9);
 				const float v5 = x[r2 * 4 + r3 + 40];
-				acc0_10 = mulacc_f32x8(splat_f32x8(v5), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc0_10);
-				acc0_11 = mulacc_f32x8(splat_f32x8(v5), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc0_11);
+				acc10 = mulacc_f32x8(splat_f32x8(v5), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8]), acc10);
+				acc11 = mulacc_f32x8(splat_f32x8(v5), load_f32x8(&w_turned0[r2 * 64 + gidx0 * 64 + r3 * 8 + 32]), acc11);
 			}
 		}
-		store_f32x8(&y[gidx0 * 16], acc0_0);
-		store_f32x8(&y[gidx0 * 16 + 8], acc0_1);
-		store_f32x8(&y[gidx0 * 16 + 16], acc0_2);
-		store_f32x8(&y[gidx0 * 16 + 24], acc0_3);
-		store_f32x8(&y[gidx0 * 16 + 32], acc0_4);
-		store_f32x8(&y[gidx0 * 16 + 40], acc0_5);
-		store_f32x8(&y[gidx0 * 16 + 48], acc0_6);
-		store_f32x8(&y[gidx0 * 16 + 56], acc0_7);
-		store_f32x8(&y[gidx0 * 16 + 64], acc0_8);
-		store_f32x8(&y[gidx0 * 16 + 72], acc0_9);
-		store_f32x8(&y[gidx0 * 16 + 80], acc0_10);
-		store_f32x8(&y[gidx0 * 16 + 88], acc0_11);
+		store_f32x8(&y[gidx0 * 16], acc0);
+		store_f32x8(&y[gidx0 * 16 + 8], acc1);
+		store_f32x8(&y[gidx0 * 16 + 16], acc2);
+		store_f32x8(&y[gidx0 * 16 + 24], acc3);
+		store_f32x8(&y[gidx0 * 16 + 32], acc4);
+		store_f32x8(&y[gidx0 * 16 + 40], acc5);
+		store_f32x8(&y[gidx0 * 16 + 48], acc6);
+		store_f32x8(&y[gidx0 * 16 + 56], acc7);
+		store_f32x8(&y[gidx0 * 16 + 64], acc8);
+		store_f32x8(&y[gidx0 * 16 + 72], acc9);
+		store_f32x8(&y[gidx0 * 16 + 80], acc10);
+		store_f32x8(&y[gidx0 * 16 + 88], acc11);
 	}
 }
 
