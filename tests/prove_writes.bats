@@ -612,3 +612,34 @@ without_gates() {
 	tool show p.l > p.txt
 	one_of ' = ADD f32x16 ' ' = ADD ' ' = SUB '
 }
+
+@test "items of a grid write apart: tiles that overlap, of which each lane is an item" {
+	printf '%s\n' 'size n in 1..64' 'size m in 1..8' 'input w f32[16, 64]' 'input v f32[16, 64]' \
+		'input x f32[40, 16]' 'input z f32[m, n, 16]' 'input b f32[64]' \
+		'output y = x @ w + b' 'output u = gelu(z @ v + b)' > g.t
+	# constants are packed in panels of 3: the last of them begins at 61
+	python3 - <<-'END'
+		rows = "[" + ", ".join("[" + ", ".join(str((7*i + 3*j) % 11 - 5) for j in range(64)) + "]" for i in range(16)) + "]"
+		text = open("g.t").read()
+		for name in "wv":
+		    text = text.replace(f"input {name} f32[16, 64]", f"const {name} f32[16, 64] = {rows}")
+		open("g.t", "w").write(text)
+	END
+	tool trace g.t | tool fuse | tool lower -t embedded > l.mp
+	tool prove l.mp
+	tool show l.mp > a.txt
+	# each lane of a tile stores what depends on the tile's start and the lane, but not on their sum
+	python3 - <<-'END'
+		import re
+		text = open("a.txt").read()
+		b = re.search(r"^%(\d+) = PARAM f32 .*shape: \[64\]", text, re.M).group(1)
+		at = re.search(rf"^%(\d+) = ADD i64 (%\d+) (%\d+)\n%\d+ = INDEX f32 %{b} %\1  ", text, re.M)
+		lane, start = at.group(2), at.group(3)
+		text = text[:at.start()] + f"%9000 = CONST i64 2\n%9001 = CONST i64 -1\n%9002 = MUL i64 {lane} %9001\n" \
+		    f"%9003 = ADD i64 {start} %9002\n%{at.group(1)} = ADD i64 %9003 %9000\n" + text[at.end(3) + 1:]
+		open("b.txt", "w").write(text)
+	END
+	tool show -p b.txt > bad.mp
+	fails 4 tool prove bad.mp
+	[[ $errors == *"may touch the same place"* ]]
+}

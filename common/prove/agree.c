@@ -391,6 +391,66 @@ bool tiles_agree(const ProvedCall *c)
 	return same;
 }
 
+/* ---- lanes that are items */
+
+/* lane = which / by % size; false for others. */
+static bool parts_of_lane(Run *r, UOp *lane, UOp **which, int64_t *by, int64_t *size)
+{
+	UOp *m = lane->op == OP_LET ? lane->src[0] : lane;
+	table_round(&now);
+	Code n = evaluate(r, m->src[1]), d = number(1);
+	*which = ix_plain(m->src[0]);
+	if ((*which)->op == OP_FLOORDIV) {
+		d = evaluate(r, (*which)->src[1]);
+		*which = ix_plain((*which)->src[0]);
+	}
+	*by = number_in(d);
+	*size = number_in(n);
+	return (*which)->op == OP_SPECIAL && is_number(n) && is_number(d);
+}
+
+/* All lanes of the last tile against all of those before it along each part of the number. */
+static bool lanes_alike(Run *r, Nodes all, UOp *lane)
+{
+	enum { MOST_LANES = 64 };
+	int64_t stride[MOST_STRIDES], by, size;
+	int n = find_strides(r, all, stride);
+	Map last = {0};
+	UOp *which;
+	bool same = parts_of_lane(r, lane, &which, &by, &size) && size <= MOST_LANES;
+	for (int k = -1; k < n && same && by > 0; k++)
+		for (int64_t i = 0; i < size && same; i++) {
+			int64_t before = k < 0 ? 0 : stride[k];
+			if (before == by || !run_item(r, all, which, before + i * by))
+				continue;
+			same = same_stored(&last, &r->stored);
+			for (size_t j = 0; k < 0 && j < r->stored.cap; j++)
+				if (r->stored.val[j])
+					map_put(&last, r->stored.key[j], r->stored.val[j]);
+		}
+	map_free(&last);
+	return same;
+}
+
+bool lanes_agree(const ProvedCall *c, UOp *lane)
+{
+	enum { CASES = 32, STEP = 9, MOST = 1 << 13 };
+	Run r;
+	bool same = true;
+	if (!begin(&r, c))
+		return false;
+	for (int i = 0; i < CASES && same && (is_open(c->graph) || !i); i += STEP) {
+		r.failed = false;
+		r.most = r.steps + MOST;
+		if ((r.sizes = sample_sizes(c->graph, i)))
+			same = lanes_alike(&r, walk_kept(c->kernel), lane);
+	}
+	end(&r);
+	return same;
+}
+
+/* ---- small kernels */
+
 /* Runs all items, those of one number after another; from: the next node that may be one. */
 static void run_items(Run *r, Nodes all, size_t from)
 {

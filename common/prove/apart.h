@@ -26,6 +26,8 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 /* agree.c: false when a case is found in which two items store different values to one place. Of
  * level loops; of others nothing is known. */
 bool tiles_agree(const ProvedCall *c);
+/* The same of tiles whose lanes are items: `lane` is number / s % size. */
+bool lanes_agree(const ProvedCall *c, UOp *lane);
 /* Whether all items of a small kernel of level loops and of known sizes, which are run, store one
  * value to each place. */
 bool items_agree(const ProvedCall *c);

@@ -677,9 +677,17 @@ static bool is_clamp(const Same *s, UOp *t)
 		(!moves_with(s->d, m->src[0]) || !moves_with(s->d, m->src[1]));
 }
 
+/* Is it a part of an item's number that runs from 0 on: number / s % size? */
+static bool is_lane(const Same *s, const UOp *t)
+{
+	const UOp *m = t->op == OP_LET ? t->src[0] : t;
+	return !s->d->schedule && m->op == OP_FLOORMOD && moves_with(s->d, (UOp *)m) & OF_ITEM;
+}
+
 /* Whether a digit is a clamped start plus at most counters of the item and constants; notes the
- * starts. At level schedule one counter of a loop may be added. */
-static bool clamped_digit(Same *s, Numbers *n, UOp *u)
+ * starts. One counter of a loop may be added at level schedule, of lanes that are items at level
+ * loops: *lane. */
+static bool clamped_digit(Same *s, Numbers *n, UOp *u, UOp **lane)
 {
 	int clamps = 0, items = 0;
 	int64_t c;
@@ -689,6 +697,10 @@ static bool clamped_digit(Same *s, Numbers *n, UOp *u)
 			t = t->src[0];
 		int moves = moves_with(s->d, t);
 		bool clamp = is_clamp(s, t), item = s->d->schedule && t->op == OP_RANGE;
+		if (lane && !clamp && !digits_know(s->d, t) && is_lane(s, t)) {
+			item = !*lane || *lane == t;
+			*lane = t;
+		}
 		if (clamp || item)
 			number_know(n, t);
 		clamps += clamp;
@@ -699,10 +711,11 @@ static bool clamped_digit(Same *s, Numbers *n, UOp *u)
 	return clamps && items <= 1;
 }
 
-/* Whether each item's values depend on its numbers through the starts of clamped tiles alone. It is
- * asked where the values could not be compared: when lanes of a register are added up, or a buffer
- * is read that was prepared tile by tile. */
-static bool clamped(Same *s)
+/* Whether each item's values depend on its numbers through the starts of clamped tiles alone, or
+ * (lane) through these and *lane, which is found. It is asked where the values could not be
+ * compared: when lanes of a register are added up, or a buffer is read that was prepared tile by
+ * tile. */
+static bool clamped(Same *s, UOp **lane)
 {
 	Numbers *n = numbers_new(s->call, s->apart, true);
 	Accesses all = kernel_accesses(s->call->kernel);
@@ -718,10 +731,10 @@ static bool clamped(Same *s)
 			UOp *u = s->d->leaf.at[i][k].at;
 			if (!(moves_with(s->d, u) & OF_ITEM))
 				continue;
-			bool sum = is_sum(s, u);
+			bool sum = !lane && is_sum(s, u);
 			if (sum && number_is_set(n, 0, u))
 				tie_terms(n, u);
-			bool is = !sum && clamped_digit(s, n, u);
+			bool is = !sum && clamped_digit(s, n, u, lane);
 			starts += is;
 			ok = is || ((sum || u->op != OP_ADD) && digits_know(s->d, u));
 		}
@@ -789,7 +802,9 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	bool sure = ok && !s.whole.n && !numbers_may_differ(&s);
 	/* registers that are not told apart make it likely that values cannot be compared */
 	bool first = ok && !s.whole.n && compare_all(&s);
-	ok = first || (stores && !sure && clamped(&s) && tiles_agree(c)) ||
+	UOp *lane = NULL;
+	ok = first || (stores && !sure && clamped(&s, NULL) && tiles_agree(c)) ||
+		(stores && !sure && clamped(&s, &lane) && lane && lanes_agree(c, lane)) ||
 		(ok && s.whole.n && compare_all(&s));
 	vec_free(&s.lanes);
 	vec_free(&s.whole);

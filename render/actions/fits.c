@@ -348,10 +348,15 @@ static int64_t bytes_of_lanes(const Plan *p, const Facts *f, const UOp *value, u
 	return bytes;
 }
 
+/* A value of each lane in a register, as an accumulator is. */
+static bool in_registers(const Staged *s) { return !s->over && !s->along; }
+
 int64_t plan_bytes(const Plan *p, const Facts *f)
 {
 	int64_t sum = 0;
 	for (int i = 0; i < p->nstage; i++) {
+		if (in_registers(&p->stage[i]))
+			continue;
 		const UOp *value = p->stage[i].value;
 		uint64_t over = p->stage[i].over;
 		int64_t bytes = bytes_of_lanes(p, f, value, free_of(value) & ~over);
@@ -368,6 +373,13 @@ static bool accumulators_fit(const Plan *p, const Facts *f)
 {
 	enum { MOST = 1 << 20 };
 	int64_t sum = 0;
+	for (int i = 0; i < p->nstage; i++) {
+		const UOp *u = p->stage[i].value;
+		int64_t bytes = in_registers(&p->stage[i]) ?
+			bytes_of_lanes(p, f, u, free_of(u)) : 0;
+		if (!add_ok(sum, bytes, &sum) || sum > MOST)
+			return false;
+	}
 	for (size_t i = 0; i < f->all.n; i++) {
 		const UOp *u = f->all.at[i];
 		int64_t bytes;
