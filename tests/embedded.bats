@@ -112,3 +112,11 @@ arm() { need arm-none-eabi-gcc qemu-system-arm; }
 	tool diff --rtol 0 --atol 0.03 grid/sine.npy grid/y.npy
 	not tool diff --rtol 0 --atol 0.0003 grid/sine.npy grid/y.npy > differs
 }
+
+@test "embedded: every model of the tests is lowered, and proved" {
+	local m
+	for m in "$TESTS"/models/small/*.onnx; do
+		tool trace "$m" | tool fuse | tool lower -t embedded > l.mp
+		tool prove l.mp > proved || { echo "$m"; return 1; }
+	done
+}
