@@ -137,7 +137,7 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 	grep -q 'global_size: \[6\]' cpu
 	not grep -q local_size cpu
 	tool render -t opencl sm.mp | tool show > gpu
-	grep -q 'global_size: \[6\], local_size: \[32\]' gpu
+	grep -q 'global_size: \[6\], local_size: \[64\]' gpu
 	grep -q 'ins: \[1\], outs: \[0\]' gpu
 }
 
