@@ -53,6 +53,8 @@ KernelWork count_work(UOp *kernel, const VarEnv *env);
 
 /* lanes.c: the loops that a KERNEL with lanes means; itself where it has none */
 UOp *lanes_as_loops(UOp *kernel);
+/* lane_parts.c: a kernel whose vectors in registers are arrays, parts of which are loaded. */
+UOp *lane_parts(UOp *kernel);
 
 /* count_steps.c: about how many steps a call of the document takes, with these values of the size
  * variables. */

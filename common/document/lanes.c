@@ -578,18 +578,18 @@ static void begin_standing(UOp *kernel)
 UOp *lanes_as_loops(UOp *kernel)
 {
 	static ARENA Map known;
-	Loops w = {.kernel = kernel};
 	UOp *r = map_get(&known, PKEY(kernel));
 
 	if (r)
 		return r;
-	r = kernel;
+	Loops w = {.kernel = lane_parts(kernel)};
+	r = w.kernel;
 	if (look_around(&w)) {
-		w.statement = arena_alloc(kernel->nsrc * sizeof *w.statement);
-		begin_standing(kernel);
+		w.statement = arena_alloc(r->nsrc * sizeof *w.statement);
+		begin_standing(w.kernel);
 		find_whole(&w);
 		find_regions(&w);
-		for (uint32_t i = 0; i < kernel->nsrc; i++)
+		for (uint32_t i = 0; i < w.kernel->nsrc; i++)
 			put_statement(&w, i);
 		close_loop(&w);
 		for (size_t i = 0; i < w.out.n; i++)
