@@ -15,42 +15,63 @@
 
 /* ---- the names of calls */
 
-static bool writes_named(const UOp *call, const char *name, size_t n)
+static const Val *name_of(const UOp *buffer) { return val_get(buffer->arg, "name"); }
+
+UOp *buffer_named(const Schedule *s, const char *name)
 {
-	for (uint32_t k = call_has_kernel(call); k && k < call->nsrc; k++) {
-		const char *is = buffer_name(call->src[k]);
-		if (strlen(is) == n && !strncmp(is, name, n) && call_stores(call, call->src[k]))
-			return true;
-	}
+	return map_get(&s->buffer, PKEY(val_str(name)));
+}
+
+void schedule_buffers(Schedule *s, const UOp *call)
+{
+	for (uint32_t k = 0; k < call->nsrc; k++)
+		if (call->src[k]->op == OP_BUFFER)
+			map_put(&s->buffer, PKEY(name_of(call->src[k])), call->src[k]);
+}
+
+static bool writes(const UOp *call, const UOp *buffer)
+{
+	for (uint32_t k = call_has_kernel(call); k && k < call->nsrc; k++)
+		if (call->src[k] == buffer)
+			return call_stores(call, buffer);
 	return false;
 }
 
-/* How many of the n calls write a buffer whose name is the first `length` bytes; *at: the last. */
-static size_t writers(size_t n, UOp *const *call, const char *name, size_t length, size_t most,
-	size_t *at)
+/* How many of the n calls write the buffer, at most `most`; *at: the last of these. */
+static size_t writers(size_t n, UOp *const *call, const UOp *buffer, size_t most, size_t *at)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < n && count < most; i++)
-		if (writes_named(call[i], name, length)) {
+		if (writes(call[i], buffer)) {
 			*at = i;
 			count++;
 		}
 	return count;
 }
 
+static bool is_name(size_t n, UOp *const *call, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 1; k < call[i]->nsrc; k++)
+			if (call[i]->src[k]->op == OP_BUFFER &&
+				name_of(call[i]->src[k]) == val_str(name))
+				return true;
+	return false;
+}
+
 const char *call_path(size_t n, UOp *const *call, size_t i)
 {
 	for (uint32_t k = 1; k < call[i]->nsrc; k++) {
-		const char *name = buffer_name(call[i]->src[k]);
-		size_t at = 0, before = 0, length = strlen(name);
-		if (!writes_named(call[i], name, length))
+		const UOp *buffer = call[i]->src[k];
+		size_t at;
+		if (!writes(call[i], buffer))
 			continue;
-		if (writers(n, call, name, length, 2, &at) == 1)
-			return name;
-		before = writers(i, call, name, length, i, &at);
-		name = arena_printf("%s.%zu", name, before);
-		if (!writers(n, call, name, strlen(name), 1, &at))
-			return name;
+		if (writers(n, call, buffer, 2, &at) == 1)
+			return buffer_name(buffer);
+		const char *path = arena_printf("%s.%zu", buffer_name(buffer),
+			writers(i, call, buffer, i, &at));
+		if (!is_name(n, call, path))
+			return path;
 	}
 	return NULL;
 }
@@ -59,13 +80,14 @@ const char *call_path(size_t n, UOp *const *call, size_t i)
 static size_t call_named(const Schedule *s, const char *path)
 {
 	const char *dot = strrchr(path, '.');
-	bool numbered = dot && isdigit((unsigned char)dot[1]) &&
-		!dot[1 + strspn(dot + 1, "0123456789")];
-	size_t at = 0, count = writers(s->call.n, s->call.at, path, strlen(path), SIZE_MAX, &at);
-	if (!count && numbered) {
+	const UOp *buffer = buffer_named(s, path);
+	size_t at = 0, count = buffer ? writers(s->call.n, s->call.at, buffer, SIZE_MAX, &at) : 0;
+	if (!count && dot && isdigit((unsigned char)dot[1]) &&
+		!dot[1 + strspn(dot + 1, "0123456789")]) {
 		size_t number = strtoull(dot + 1, NULL, 10);
-		if (number < s->call.n && writers(s->call.n, s->call.at, path, dot - path,
-			number + 1, &at) == number + 1)
+		buffer = buffer_named(s, arena_printf("%.*s", (int)(dot - path), path));
+		if (buffer && number < s->call.n &&
+			writers(s->call.n, s->call.at, buffer, number + 1, &at) == number + 1)
 			return at;
 	}
 	if (!count)
@@ -132,8 +154,10 @@ static void take_calls(Schedule *s, Graph *g)
 {
 	s->g = g;
 	s->call.n = 0;
-	for (uint32_t i = 0; i < g->sink->nsrc; i++)
+	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		vec_push(&s->call, g->sink->src[i]);
+		schedule_buffers(s, g->sink->src[i]);
+	}
 }
 
 static void tell(const Schedule *s, const UOp *kernel)
@@ -181,6 +205,7 @@ Graph *layout_actions(Graph *g, size_t n, const Val *const *list)
 	vec_free(&s.call);
 	vec_free(&s.named);
 	map_free(&s.made);
+	map_free(&s.buffer);
 	return g;
 }
 

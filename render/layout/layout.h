@@ -104,6 +104,7 @@ typedef struct {
 	VEC(UOp *) call;
 	VEC(NamedCall *) named;
 	Map made;               /* kernel and buffers of a call that prepares → its buffer */
+	Map buffer;             /* name → BUFFER */
 	int count[3];           /* buffers so far, by what they hold */
 } Schedule;
 /* The list that --opt gives, else the one that stands in the SINK; NULL: none. */
@@ -112,6 +113,10 @@ const Val *schedule_list(const Graph *g);
 Graph *layout_actions(Graph *g, size_t n, const Val *const *list);
 /* The action at hand cannot be. */
 _Noreturn void schedule_refuse(const Schedule *s, const char *why);
+/* The buffer of that name; NULL: there is none. */
+UOp *buffer_named(const Schedule *s, const char *name);
+/* Takes the buffers of a call that is new to it into account. */
+void schedule_buffers(Schedule *s, const UOp *call);
 /* The name of one of n calls, by a buffer that it writes; NULL: it has none. */
 const char *call_path(size_t n, UOp *const *call, size_t i);
 /* The ranges of a call, which splits of the schedule begin with. */

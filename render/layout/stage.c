@@ -179,17 +179,6 @@ static UOp *value_over(const Staging *p, UOp **loop)
 	return substitute(p->value, n, from, to);
 }
 
-static bool name_taken(const Schedule *s, const char *name)
-{
-	for (size_t i = 0; i < s->call.n; i++)
-		for (uint32_t k = 0; k < s->call.at[i]->nsrc; k++) {
-			const UOp *b = s->call.at[i]->src[k];
-			if (b->op == OP_BUFFER && !strcmp(buffer_name(b), name))
-				return true;
-		}
-	return false;
-}
-
 /* Names: constants in another order, w.packed0; other elements, x.turned0; what is computed,
  * y.staged0. */
 enum { PACK, TURN, STAGE };
@@ -208,7 +197,7 @@ static UOp *buffer_for(const Schedule *s, const Staging *p)
 		place_buffer(p->call, p->value->src[0]));
 	do
 		name = arena_printf("%.200s.%s%d", of, buffer_suffix[kind], number++);
-	while (name_taken(s, name));
+	while (buffer_named(s, name));
 	return buffer_over(name, p->prepared ? "prepared" : "temp", p->value->dtype, p->n,
 		p->order);
 }
@@ -294,6 +283,7 @@ void schedule_stage(Schedule *s, size_t i, const Rewriting *w)
 	s->call.at[i] = reading_call(&p, buffer);
 	if (!call)
 		return;
+	schedule_buffers(s, call);
 	vec_push(&s->call, call);
 	for (size_t k = s->call.n; --k > i;)
 		s->call.at[k] = s->call.at[k - 1];
