@@ -643,3 +643,18 @@ without_gates() {
 	fails 4 tool prove bad.mp
 	[[ $errors == *"may touch the same place"* ]]
 }
+
+@test "items of a grid write apart: blocks that overlap, beside what is part of a number that they share" {
+	python3 - > g.t <<-'END'
+		def const(*d):
+		    numbers = iter(range(10**6))
+		    def of(d):
+		        return "[" + ", ".join(of(d[1:]) for _ in range(d[0])) + "]" if d else str(next(numbers) * 7 % 13 - 6)
+		    return of(d)
+		print("input x f32[1, 16, 40, 40]", "input b f32[20]", "const w f32 = " + const(20, 16, 3, 3), "const v f32 = " + const(16, 20, 3, 3),
+		    "h = conv2d(x, w, padding=1, stride=2) + reshape(b, [1, 20, 1, 1])", "output y = conv2d(h * sigmoid(h), v, padding=1)", sep="\n")
+	END
+	tool trace g.t | tool fuse | tool lower -t c > l.mp
+	tool show --loops l.mp | grep -q 'gidx0 // 5 % 20'
+	tool prove l.mp
+}

@@ -18,7 +18,9 @@
 #include "prove/apart.h"
 #include "prove/places.h"
 
-enum { LONG = 16, ENDS = 2, MOST_STEPS = 1500, MOST_DEPTH = 1000, MOST_STRIDES = 12 };
+enum { LONG = 16, ENDS = 2, MOST_DEPTH = 1000, MOST_STRIDES = 12 };
+/* of all cases; of those with all lanes of some tiles */
+enum { MOST_STEPS = 1500, MOST_STEPS_LANES = 1 << 15 };
 /* of a kernel that is run as a whole; and what a statement counts of the effort for cases */
 enum { STEPS_WHOLE = 1 << 16, CASES_A_STEP = 16 };
 
@@ -361,7 +363,7 @@ static const Slot *find_slots(const ProvedCall *c)
 /* False when the kernel cannot be run. */
 static bool begin(Run *r, const ProvedCall *c)
 {
-	*r = (Run){.call = c, .most = MOST_STEPS};
+	*r = (Run){.call = c};
 	if (c->graph->level < LV_LOOPS || !(r->end = find_ends(c->kernel)))
 		return false;
 	r->slot = find_slots(c);
@@ -376,20 +378,6 @@ static void end(Run *r)
 }
 
 static bool is_open(const Graph *g) { return g->vars != VNIL && g->vars->n; }
-
-bool tiles_agree(const ProvedCall *c)
-{
-	enum { CASES = 32, STEP = 9 };
-	Run r;
-	bool same = true;
-	if (!begin(&r, c))
-		return true;
-	for (int i = 0; i < CASES && same && (is_open(c->graph) || !i); i += STEP)
-		if ((r.sizes = sample_sizes(c->graph, i)))
-			same = agree(&r, walk_kept(c->kernel));
-	end(&r);
-	return same;
-}
 
 /* ---- lanes that are items */
 
@@ -432,18 +420,19 @@ static bool lanes_alike(Run *r, Nodes all, UOp *lane)
 	return same;
 }
 
-bool lanes_agree(const ProvedCall *c, UOp *lane)
+bool tiles_agree(const ProvedCall *c, UOp *lane)
 {
-	enum { CASES = 32, STEP = 9, MOST = 1 << 13 };
+	enum { CASES = 32, STEP = 9 };
 	Run r;
 	bool same = true;
 	if (!begin(&r, c))
-		return false;
+		return !lane;
+	r.most = lane ? MOST_STEPS_LANES : MOST_STEPS;
 	for (int i = 0; i < CASES && same && (is_open(c->graph) || !i); i += STEP) {
-		r.failed = false;
-		r.most = r.steps + MOST;
+		Nodes all = walk_kept(c->kernel);
+		r.failed = false;       /* of the case before */
 		if ((r.sizes = sample_sizes(c->graph, i)))
-			same = lanes_alike(&r, walk_kept(c->kernel), lane);
+			same = lane ? lanes_alike(&r, all, lane) : agree(&r, all);
 	}
 	end(&r);
 	return same;

@@ -24,10 +24,9 @@ const char *colliding(const Items *x, const Place *p, size_t n, const Access *co
 /* same.c: whether two items that store to one place store the same value there. */
 bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *const *a);
 /* agree.c: false when a case is found in which two items store different values to one place. Of
- * level loops; of others nothing is known. */
-bool tiles_agree(const ProvedCall *c);
-/* The same of tiles whose lanes are items: `lane` is number / s % size. */
-bool lanes_agree(const ProvedCall *c, UOp *lane);
+ * level loops; of others nothing is known. lane: of tiles whose lanes are items, the number of the
+ * lane, number / s % size, else NULL. */
+bool tiles_agree(const ProvedCall *c, UOp *lane);
 /* Whether all items of a small kernel of level loops and of known sizes, which are run, store one
  * value to each place. */
 bool items_agree(const ProvedCall *c);

@@ -390,14 +390,20 @@ static bool is_solved(const Same *s, const UOp *digit)
 	return false;
 }
 
-/* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); the
- * others are the same tile in both. */
-static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
+/* Remainders that are parts of known digits are known too: n % 10 of n % 400. */
+static void find_parts(Same *s)
 {
 	Nodes all = walk_kept(s->call->kernel);
 	for (size_t i = 0; i < all.n; i++)
 		if (all.at[i]->op == OP_FLOORMOD)
 			digits_know(s->d, all.at[i]);
+}
+
+/* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); the
+ * others are the same tile in both. */
+static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
+{
+	find_parts(s);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
 		if (!is_solved(s, s->d->fresh.at[i]))
 			number_know(n, s->d->fresh.at[i]);
@@ -723,6 +729,7 @@ static bool clamped(Same *s, UOp **lane)
 		if (memory_of(&all.at[i])->op != OP_PARAM)
 			number_whole(n, memory_of(&all.at[i]));
 	bool ok = true, one = false;
+	find_parts(s);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
 		number_know(n, s->d->fresh.at[i]);
 	for (size_t i = 0; i < s->d->leaf.n && ok; i++) {
@@ -803,8 +810,8 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	/* registers that are not told apart make it likely that values cannot be compared */
 	bool first = ok && !s.whole.n && compare_all(&s);
 	UOp *lane = NULL;
-	ok = first || (stores && !sure && clamped(&s, NULL) && tiles_agree(c)) ||
-		(stores && !sure && clamped(&s, &lane) && lane && lanes_agree(c, lane)) ||
+	ok = first || (stores && !sure && clamped(&s, NULL) && tiles_agree(c, NULL)) ||
+		(stores && !sure && clamped(&s, &lane) && lane && tiles_agree(c, lane)) ||
 		(ok && s.whole.n && compare_all(&s));
 	vec_free(&s.lanes);
 	vec_free(&s.whole);
