@@ -66,7 +66,7 @@ resnet() {
 	page profile.html 'click:.row=▸layer1.0' 'click:.row .twist=▸' 'tell:.row'
 	has '▾.*Conv.*' || has '▾.*MaxPool.*'
 	page profile.html 'click:[data-view=kernels]' 'click:.row' 'tell:#loops div' 'tell:#origins td'
-	has ' *for r[0-9]+ < .*'
+	has ' *for (r[0-9]+ <|each of) .*'
 	has '/(conv1|layer|fc).*'
 }
 
