@@ -543,13 +543,12 @@ static bool look_around(Loops *w)
 
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
-		const Val *id = u->op == OP_LET ? u->arg :
-			u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL ? u->arg->a[0] : NULL;
+		int64_t id = statement_id(u);
 		any |= has_lanes(u);
 		if (u->op == OP_RANGE)
 			used |= 1ull << range_axis(u);
-		if (id && id->i > w->ids && id->i < INT64_MAX / 2)
-			w->ids = id->i;
+		if (id > w->ids && id < INT64_MAX / 2)
+			w->ids = id;
 	}
 	while (any && w->axis < 64 && used >> w->axis & 1)
 		w->axis++;

@@ -97,6 +97,8 @@ bool const_is_int(const UOp *u, int64_t *v);
 /* true and *v set when u is a float CONST */
 bool const_is_float(const UOp *u, double *v);
 static inline bool is_const(const UOp *u) { return u->op == OP_CONST; }
+/* The number of a LET, DEFINE_REG or DEFINE_LOCAL among those of its kernel; -1: u is none. */
+int64_t statement_id(const UOp *u);
 /* Whether it is a register that is a single vector. */
 static inline bool reg_is_vector(const UOp *u) { return u->op == OP_DEFINE_REG && u->arg->n > 2; }
 /* REDUCE identity of op (ADD MUL MAX MIN) for dt as a CONST */

@@ -264,6 +264,12 @@ void node_note(UOp *u, const Val *note)
 	}
 }
 
+int64_t statement_id(const UOp *u)
+{
+	bool define = u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL;
+	return u->op == OP_LET ? u->arg->i : define ? u->arg->a[0]->i : -1;
+}
+
 const char *buffer_name(const UOp *u)
 {
 	const Val *v = val_get(u->arg, "name");

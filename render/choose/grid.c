@@ -72,11 +72,10 @@ static uint64_t row_ranges(const Facts *f, const Folds *k)
 	return set;
 }
 
-/* Do all of the costliest reductions depend on every output range? Then items are better than
- * groups. */
-static bool even_work(const Facts *f, const Folds *k, uint64_t free)
+/* Do all of the costliest reductions, the longest of `most` iterations, depend on every output
+ * range? Then items are better than groups. */
+static bool even_work(const Facts *f, const Folds *k, uint64_t free, int64_t most)
 {
-	int64_t most = count_of(f, bound_of(longest_fold(f, k)));
 	for (size_t i = 0; i < k->reduce.n; i++) {
 		uint64_t missing = free & ~free_of(k->reduce.at[i]);
 		if (count_of(f, bound_of(k->reduce.at[i])) * 4 >= most && count_of(f, missing) > 1)
@@ -266,14 +265,15 @@ const char *choose_grid(Plan *p, const Facts *f, const Folds *k)
 	if (!k->reduce.n || k->scan.n || f->serial)
 		return arena_printf("%lld places%s", (long long)count_of(f, free),
 			f->serial ? ", each with what runs in order" : ", no reduction");
-	bool even = even_work(f, k, free), rows = reads_of(f, longest_fold(f, k)) == READS_ROWS;
-	int64_t most = count_of(f, bound_of(longest_fold(f, k)));
+	UOp *fold = longest_fold(f, k);
+	int64_t most = count_of(f, bound_of(fold));
+	bool even = even_work(f, k, free, most), rows = reads_of(f, fold) == READS_ROWS;
 	if (most < group_least() || (even && !rows && count_of(f, free) >= few()))
 		return arena_printf("%lld places (%d are enough for items), reductions of %lld "
 			"(a group takes %d)", (long long)count_of(f, free), few(), (long long)most,
 			group_least());
 	p->mode = PLAN_GROUP;
-	p->items = items_of(most, dtype_size(longest_fold(f, k)->dtype));
+	p->items = items_of(most, dtype_size(fold->dtype));
 	p->bound = even ? free : row_ranges(f, k);
 	return arena_printf("a reduction of %lld (a group takes %d) for each of %lld rows",
 		(long long)most, group_least(), (long long)count_of(f, p->bound));

@@ -90,9 +90,8 @@ static bool find_splits(Registers *w, const Nodes *all)
 		} else if ((s = reached(w, u))) {
 			note_access(s, u);
 		}
-		if ((u->op == OP_LET || u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL) &&
-			(u->op == OP_LET ? u->arg : u->arg->a[0])->i > w->ids)
-			w->ids = (u->op == OP_LET ? u->arg : u->arg->a[0])->i;
+		if (statement_id(u) > w->ids)
+			w->ids = statement_id(u);
 	}
 	for (size_t i = 0; i < all->n; i++) {
 		UOp *u = all->at[i];

@@ -153,7 +153,7 @@ static UOp *local_of(const MergedPart *p, const UOp *param)
 static UOp *renumbered(MergedPart *p, UOp *u)
 {
 	const Val *arg = u->arg;
-	int64_t id = arg->kind == VAL_INT ? arg->i : arg->a[0]->i;
+	int64_t id = statement_id(u);
 	p->ids = id >= p->ids ? id + 1 : p->ids;
 	const Val *now = val_int(id + p->g->ids);
 	if (arg->kind == VAL_INT)

@@ -275,8 +275,7 @@ static void find_ids(Wide *w)
 	Nodes all = walk(w->kernel);
 	for (size_t i = 0; i < all.n; i++) {
 		const UOp *u = all.at[i];
-		bool define = u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL;
-		int64_t id = u->op == OP_LET ? u->arg->i : define ? u->arg->a[0]->i : -1;
+		int64_t id = statement_id(u);
 		w->ids = id >= w->ids ? id + 1 : w->ids;
 		if (u->op == OP_RANGE && range_axis(u) > w->axis)
 			w->axis = range_axis(u);
