@@ -208,9 +208,10 @@ static bool aim(Case *c, size_t i)
 	fill(c, false);
 	int64_t slope = (int64_t)((uint64_t)value_of(c, c->index) - (uint64_t)e);
 	c->value[i] = was;
-	if (!slope || (slope == -1 && to == INT64_MIN))
+	int64_t far = (int64_t)((uint64_t)to - (uint64_t)e);
+	if (!slope || (slope == -1 && far == INT64_MIN))
 		return false;
-	int64_t far = (int64_t)((uint64_t)to - (uint64_t)e), steps = far / slope;
+	int64_t steps = far / slope;
 	if (steps * slope != far && (far < 0) == (to < 0))
 		steps += (far < 0) == (slope < 0) ? 1 : -1;
 	c->value[i] = was + (uint64_t)steps;
