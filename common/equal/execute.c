@@ -101,14 +101,6 @@ Array run_content(Run *r, UOp *u)
 
 static Array content(UOp *u, void *ctx) { return run_content(ctx, u); }
 
-static const char *output_name(const Graph *g, size_t i)
-{
-	const Val *names = val_get(g->sink->arg, "names");
-
-	return names && names->kind == VAL_ARRAY && i < names->n ? names->a[i]->s :
-								   arena_printf("out%zu", i);
-}
-
 static void run_graph(Run *r)
 {
 	UOp *sink = r->g->sink;
@@ -125,8 +117,8 @@ static void run_graph(Run *r)
 	interp_graph(roots.n, roots.at, sink, &r->env, content, r, out);
 	for (size_t i = 0; i < roots.n; i++) {
 		bool assigned = i >= sink_outputs(sink);
-		const char *name =
-			assigned ? buffer_name(roots.at[i]->src[0]) : output_name(r->g, i);
+		const char *name = assigned ? buffer_name(roots.at[i]->src[0]) :
+					      sink_output_name(sink, i);
 		named_put(assigned ? &r->e->state : &r->e->out,
 			(Named){name, out[i], roots.at[i], 0});
 	}

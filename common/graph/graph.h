@@ -128,6 +128,8 @@ typedef VEC(UOp *) NodeList;
 
 /* The number of outputs: the SINK's sources before the BINDs. */
 size_t sink_outputs(const UOp *sink);
+/* The name of output i: "out0" where the document gives none. */
+const char *sink_output_name(const UOp *sink, size_t i);
 /* A SINK of these outputs and BINDs (each whose name a node may mention). */
 UOp *sink_new(size_t n, UOp *const *output, size_t nbinds, UOp *const *bind, const Val *arg);
 /* The same with the BINDs of another SINK. */

@@ -16,6 +16,14 @@ size_t sink_outputs(const UOp *sink)
 	return n ? sink->nsrc - (size_t)n->i : sink->nsrc;
 }
 
+const char *sink_output_name(const UOp *sink, size_t i)
+{
+	const Val *names = val_get(sink->arg, "names");
+	bool named = names && names->kind == VAL_ARRAY && i < names->n &&
+		names->a[i]->kind == VAL_STR;
+	return named ? names->a[i]->s : arena_printf("out%zu", i);
+}
+
 UOp *sink_new(size_t n, UOp *const *output, size_t nbinds, UOp *const *bind, const Val *arg)
 {
 	UOp **src = arena_alloc((n + nbinds + 1) * sizeof *src);

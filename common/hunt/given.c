@@ -53,6 +53,23 @@ static bool right_with(Hunt *h, const char *document, const UOp *buffer, const c
 	return right;
 }
 
+/* Whether a call writes what it has read and nothing else, place by place. With the value that it
+ * should have written in the place of what it reads, every result is right: that tells nothing. */
+static bool hands_on(const UOp *call)
+{
+	const UOp *kernel = call_has_kernel(call) ? call->src[0] : NULL;
+	const UOp *store = kernel && kernel->nsrc == 1 ? kernel->src[0] : NULL;
+	const UOp *load = store && store->op == OP_STORE ? store->src[1] : NULL;
+	const UOp *to = store ? store->src[0] : NULL, *from = load ? load->src[0] : NULL;
+
+	if (!load || load->op != OP_LOAD || store->nsrc > 2 || load->nsrc > 1)
+		return false;
+	for (uint32_t i = 1; from->nsrc == to->nsrc && i < to->nsrc; i++)
+		if (from->src[i] != to->src[i])
+			return false;
+	return from->nsrc == to->nsrc && shape_equal(from->src[0]->shape, to->src[0]->shape);
+}
+
 /* The file of a value with which the results are right; NULL when there is none. */
 static const char *value_missed(
 	Hunt *h, Graph *g, size_t writer, const UOp *buffer, size_t *tries)
@@ -89,7 +106,7 @@ size_t call_to_blame(Hunt *h, const Graph *g, size_t i)
 	for (size_t next = i; next < end;) {
 		const UOp *call = g->sink->src[i = next];
 		next = end;
-		for (uint32_t k = 1; k < call->nsrc && next == end; k++) {
+		for (uint32_t k = 1; k < call->nsrc && next == end && !hands_on(call); k++) {
 			size_t writer = writer_of(g, call->src[k]);
 			const char *value = writer < i && buffer_is(call->src[k], "temp") ?
 				value_missed(h, (Graph *)g, writer, call->src[k], &tries) : NULL;

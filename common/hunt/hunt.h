@@ -127,7 +127,7 @@ const char *op_of_graph(const Graph *g, const char *kept, const Values *right, c
 const char *op_of_call(
 	const Graph *g, size_t k, const char *kept, const Values *right, const Tolerance *t);
 
-/* ---- shrink.c, sizes.c, calls.c: smaller documents */
+/* ---- shrink.c, sizes.c, calls.c, registers.c: smaller documents */
 
 /* A way to make a document smaller, at `count` places of it, one after another. apply does it at
  * the places from … to-1, in one of several variants; it may change g's nodes, die, or return NULL,
@@ -160,12 +160,22 @@ size_t count_ones(const Graph *g);
 Graph *apply_ones(Graph *g, size_t from, size_t to, int variant);
 size_t count_axes(const Graph *g);
 Graph *apply_axes(Graph *g, size_t from, size_t to, int variant);
+/* registers.c: rows of the table */
+size_t count_memories(const Graph *g);
+Graph *apply_one_memory(Graph *g, size_t from, size_t to, int variant);
+enum { ONE_MEMORY_VARIANTS = 4 };
+size_t count_memory_loads(const Graph *g);
+Graph *apply_stored(Graph *g, size_t from, size_t to, int variant);
+enum { STORED_VARIANTS = 4 };
+size_t count_lanes(const Graph *g);
+Graph *apply_one_lane(Graph *g, size_t from, size_t to, int variant);
 /* sizes.c: rows of the table */
 size_t count_sizes(const Graph *g);
 Graph *apply_size(Graph *g, size_t from, size_t to, int variant);
 enum { SIZE_VARIANTS = 12 };
 size_t count_vars(const Graph *g);
 Graph *apply_vars(Graph *g, size_t from, size_t to, int variant);
+enum { VARS_VARIANTS = 3 };
 /* The sum of all sizes of shapes and ranges. */
 double sizes_sum(const Graph *g);
 #endif

@@ -93,28 +93,8 @@ static double units(const UOp *u)
 	return op_elementwise(u->op) ? OP_ULP : 0;
 }
 
-typedef struct { double units, unit; } Spread;
-
-/* The largest sum of units along the ways to each node, and the coarsest unit on them; by place in
- * the walk. */
-static Spread *spreads(Nodes all)
-{
-	Spread *s = xcalloc(all.n + 1, sizeof *s);
-	uint32_t *at = xcalloc(node_limit(), sizeof *at);
-
-	for (size_t i = 0; i < all.n; i++) {
-		const UOp *u = all.at[i];
-		at[u->id] = (uint32_t)i;
-		for (uint32_t k = 0; k < u->nsrc; k++) {
-			s[i].units = fmax(s[i].units, s[at[u->src[k]->id]].units);
-			s[i].unit = fmax(s[i].unit, s[at[u->src[k]->id]].unit);
-		}
-		s[i].units += units(u);
-		s[i].unit = fmax(s[i].unit, unit(u->dtype));
-	}
-	free(at);
-	return s;
-}
+/* On the ways to a node: the largest sum of units, the coarsest unit, and the greatest value. */
+typedef struct { double units, unit, most; } Spread;
 
 static double greatest(const Array *a)
 {
@@ -129,20 +109,50 @@ static double greatest(const Array *a)
 	return most;
 }
 
-/* The greatest value of all nodes that were kept. */
-static double greatest_kept(const char *folder)
+/* The greatest value of each node that was kept, into its spread; a file begins with the node's
+ * number in the text. */
+static void add_kept(Spread *s, const Graph *g, Nodes all, const char *folder)
 {
+	uint32_t *number = text_index(g);
+	double *most = xcalloc(node_limit(), sizeof *most);
 	DIR *d = opendir(folder);
-	double most = 0;
 
-	for (struct dirent *e; d && (e = readdir(d));)
-		if (e->d_name[0] != '.') {
-			Array a = npy_read(arena_printf("%s/%s", folder, e->d_name), DT_NONE);
-			most = fmax(most, greatest(&a));
-		}
+	for (struct dirent *e; d && (e = readdir(d));) {
+		unsigned long k = strtoul(e->d_name, NULL, 10);
+		if (e->d_name[0] == '.' || k >= node_limit())
+			continue;
+		Array a = npy_read(arena_printf("%s/%s", folder, e->d_name), DT_NONE);
+		most[k] = fmax(most[k], greatest(&a));
+		array_free(&a);
+	}
 	if (d)
 		closedir(d);
-	return most;
+	for (size_t i = 0; i < all.n; i++)
+		s[all.at[i]->id].most = most[number[all.at[i]->id]];
+	free(most);
+	free(number);
+}
+
+/* Of each node of a graph whose values were kept, by its id. */
+static Spread *spreads(const Graph *g, const char *kept)
+{
+	Spread *s = xcalloc(node_limit(), sizeof *s);
+	Nodes all = walk(g->sink);
+
+	add_kept(s, g, all, kept);
+	for (size_t i = 0; i < all.n; i++) {
+		const UOp *u = all.at[i];
+		Spread *to = &s[u->id];
+		for (uint32_t k = 0; k < u->nsrc; k++) {
+			const Spread *from = &s[u->src[k]->id];
+			to->units = fmax(to->units, from->units);
+			to->unit = fmax(to->unit, from->unit);
+			to->most = fmax(to->most, from->most);
+		}
+		to->units += units(u);
+		to->unit = fmax(to->unit, unit(u->dtype));
+	}
+	return s;
 }
 
 /* A sum's error goes with the magnitude of its terms; but where a mask adds -1e9, it is bounded by
@@ -155,29 +165,37 @@ static Tolerance tolerance(const Hunt *h, const char *name, Spread s, double sca
 		h->atol >= 0 ? h->atol : fmin(u * scale, 16 * sqrt(s.unit) * own)};
 }
 
+/* The spread of an output of a graph, by its name. */
+static Spread spread_of(const Spread *s, const UOp *sink, const char *name)
+{
+	for (size_t i = 0; i < sink_outputs(sink); i++)
+		if (!strcmp(sink_output_name(sink, i), name))
+			return s[sink->src[i]->id];
+	return s[sink->id];
+}
+
 static void derive(Hunt *h, const Graph *g)
 {
-	Nodes all = walk(g->sink);
-	Spread *spread = g->level == LV_GRAPH ? spreads(all) : NULL, most = {1024, unit(DT_F32)};
-	double scale = h->nodes ? greatest_kept(h->nodes) : 0, least = 0;
+	Spread *spread = h->nodes ? spreads(g, h->nodes) : NULL;
+	Spread all = spread ? spread[g->sink->id] : (Spread){1024, unit(DT_F32), 0};
+	double least = 0, coarse = all.unit;
 	const char **names;
 	size_t n = npz_names(h->reference, &names);
 
 	for (size_t i = 0; i < n; i++) {
 		Array a = npz_read(h->reference, names[i], DT_NONE);
-		Spread s = spread ? spread[all.n - 1] : most;
+		Spread s = spread ? spread_of(spread, g->sink, names[i]) : all;
 		double own = greatest(&a);
 		s.unit = fmax(s.unit, unit(a.dtype));
-		vec_push(&h->tolerance, tolerance(h, names[i], s, spread ? scale : own, own));
+		vec_push(&h->tolerance, tolerance(h, names[i], s, spread ? s.most : own, own));
 		least = fmax(least, h->tolerance.at[i].atol);
 		array_free(&a);
 	}
-	h->other = tolerance(h, NULL, spread ? spread[all.n - 1] : most, scale, scale);
-	h->other.atol = fmin(h->other.atol, fmax(least, 1e-7 * scale));
-	h->same = (Tolerance){NULL, 64 * unit(DT_F32), 16 * unit(DT_F32) * scale};
-	if (spread && spread[all.n - 1].unit > unit(DT_F32))
-		h->same = (Tolerance){NULL, 4 * spread[all.n - 1].unit,
-			spread[all.n - 1].unit * scale};
+	h->other = tolerance(h, NULL, all, all.most, all.most);
+	h->other.atol = fmin(h->other.atol, fmax(least, 1e-7 * all.most));
+	h->same = (Tolerance){NULL, 64 * unit(DT_F32), 16 * unit(DT_F32) * all.most};
+	if (coarse > unit(DT_F32))
+		h->same = (Tolerance){NULL, 4 * coarse, coarse * all.most};
 	free(spread);
 }
 

@@ -28,7 +28,8 @@ static Names passes_of(Hunt *h, const char *tool)
 	Outcome o = hunt_tool(h, text, tool, NULL, (const char *const[]){"--help", NULL});
 	const char *help = outcome_good(&o) ? file_map(text, &n) : NULL;
 	const char *s = help ? memmem(help, n, "\npasses, in order", 17) : NULL;
-	const char *end = help ? help + n : NULL;
+	const char *end = s ? memmem(s + 1, help + n - s - 1, "\n\n", 2) : NULL;
+	end = s && !end ? help + n : end;
 	for (s = s ? memchr(s + 1, '\n', end - s - 1) : NULL; s && end - s > 5;
 		s = memchr(s + 1, '\n', end - s - 1)) {
 		size_t m = strcspn(s + 5, " \n");

@@ -15,10 +15,12 @@ Graph *graph_edit(const Graph *g, NodeEdit edit, void *ctx)
 	r->all = (Nodes){0};
 	for (size_t i = 0; i < all.n; i++) {
 		UOp *u = all.at[i], **src = arena_alloc((u->nsrc + 1) * sizeof *src), *made;
+		bool same = true;       /* nothing is folded but what an edit changed */
 		for (uint32_t k = 0; k < u->nsrc; k++)
-			src[k] = now[u->src[k]->id];
+			same &= (src[k] = now[u->src[k]->id]) == u->src[k];
 		made = edit(u, src, ctx);
-		now[u->id] = made ? made : is_graph(g) ? node_with(u, src) : ix_remake(u, src);
+		now[u->id] = made ? made : same ? u :
+			is_graph(g) ? node_with(u, src) : ix_remake(u, src);
 	}
 	r->sink = now[g->sink->id];
 	free(now);
@@ -162,13 +164,16 @@ static bool is_value(const Chunk *c, const UOp *u)
 	if (u->op == OP_CONST || u->dtype == DT_NONE)
 		return false;
 	return c->graph || op_elementwise(u->op) || u->op == OP_LOAD || u->op == OP_RREDUCE ||
-		u->op == OP_RSCAN;
+		u->op == OP_RSCAN || u->op == OP_SHUFFLE || u->op == OP_BROADCAST;
 }
 
 static UOp *number_of_shape(const UOp *u, double v)
 {
-	UOp *x = const_num(u->dtype, v), *one = const_int(DT_I64, 1), *ones[MAX_RANK];
+	UOp *x = const_num(dtype_element(u->dtype), v), *one = const_int(DT_I64, 1);
+	UOp *ones[MAX_RANK];
 
+	if (dtype_lanes(u->dtype) > 1)
+		return NODE(OP_BROADCAST, u->dtype, VNIL, x);
 	if (!u->shape->rank)
 		return x;
 	for (int i = 0; i < u->shape->rank; i++)
@@ -197,6 +202,21 @@ static UOp *one_of_sources(UOp *old, UOp *const *src, void *ctx)
 	if (!within(c, old) || !is_value(c, old) || k >= old->nsrc)
 		return NULL;
 	return src[k]->dtype == old->dtype && src[k]->shape == old->shape ? src[k] : NULL;
+}
+
+/* An operand stands for another one, too: max(a, b) → max(b, b). */
+static UOp *one_operand(UOp *old, UOp *const *src, void *ctx)
+{
+	const Chunk *c = ctx;
+	uint32_t to = c->variant % 2, from = !to;
+	UOp *both[3];
+
+	if (!within(c, old) || !is_value(c, old) || old->nsrc < 2 || old->nsrc > 3 ||
+		src[to]->dtype != src[from]->dtype || src[to]->shape != src[from]->shape)
+		return NULL;
+	memcpy(both, src, old->nsrc * sizeof *both);
+	both[to] = both[from];
+	return node_like(old, old->nsrc, both, old->arg);
 }
 
 /* A loop that runs never is another case. */
@@ -231,6 +251,11 @@ static Graph *to_sources(Graph *g, size_t from, size_t to, int variant)
 	return edit_chunk(g, from, to, variant, one_of_sources);
 }
 
+static Graph *to_operands(Graph *g, size_t from, size_t to, int variant)
+{
+	return edit_chunk(g, from, to, variant, one_operand);
+}
+
 static Graph *to_simple(Graph *g, size_t from, size_t to, int variant)
 {
 	return edit_chunk(g, from, to, variant, simple_number);
@@ -262,56 +287,6 @@ static Graph *one_name(Graph *g, size_t from, size_t to, int variant)
 	return graph_edit(g, with_one_name, NULL);
 }
 
-/* ---- registers and local memory: one for two, of a chain that hands a value on */
-
-typedef struct { UOp *from, *to; } Merge;
-
-static bool is_memory(const UOp *u) { return u->op == OP_DEFINE_REG || u->op == OP_DEFINE_LOCAL; }
-
-static size_t count_memories(const Graph *g)
-{
-	Nodes all = walk(g->sink);
-	size_t n = 0;
-
-	for (size_t i = 0; i < all.n; i++)
-		n += is_memory(all.at[i]);
-	return n;
-}
-
-/* The one that stays is declared once. */
-static UOp *with_one_memory(UOp *old, UOp *const *src, void *ctx)
-{
-	const Merge *m = ctx;
-	UOp **left = arena_alloc((old->nsrc + 1) * sizeof *left);
-	size_t n = 0;
-
-	if (old == m->from)
-		return m->to;
-	if (old->op != OP_KERNEL)
-		return NULL;
-	for (uint32_t i = 0; i < old->nsrc; i++)
-		if (old->src[i] != m->from)
-			left[n++] = src[i];
-	return node_like(old, n, left, old->arg);
-}
-
-/* variant: for which of the others it goes. */
-static Graph *one_memory(Graph *g, size_t from, size_t to, int variant)
-{
-	Nodes all = walk(g->sink);
-	Merge m = {0};
-	size_t k = 0;
-
-	for (size_t i = 0; i < all.n; i++)
-		if (is_memory(all.at[i]) && k++ == from)
-			m.from = all.at[i];
-	for (size_t i = 0; i < all.n && variant >= 0; i++)
-		if (m.from && all.at[i] != m.from && all.at[i]->op == m.from->op &&
-			all.at[i]->dtype == m.from->dtype && !variant--)
-			m.to = all.at[i];
-	return m.to && to == from + 1 ? graph_edit(g, with_one_memory, &m) : NULL;
-}
-
 /* ---- statements and actions of kernels, entries of regions */
 
 static bool has_statements(const UOp *u) { return u->op == OP_KERNEL || u->op == OP_REGION; }
@@ -336,46 +311,76 @@ static size_t count_statements(const Graph *g)
 
 static size_t count_actions(const Graph *g) { return count_in_kernels(g, actions_in); }
 
-/* passed: how many statements, or actions, the kernels before have had */
-typedef struct { size_t from, to, passed; Map gone; } Statements;
+/* passed: how many statements, or actions, the kernels before have had; kept: the number of times
+ * that a statement stays, by id + 1; counter: what a loop's counter is without it */
+typedef struct { size_t from, to, passed; Map kept; int counter; } Statements;
 
-/* A loop goes with its end, and its counter is 0; what a LET named stands where the name did. */
+/* Which statements of a list stay: a loop or branch goes with its end. */
+static bool *staying(const UOp *u, const Statements *s, size_t passed)
+{
+	bool *stays = arena_alloc(u->nsrc + 1);
+	VEC(uint32_t) open = {0};
+
+	for (uint32_t i = 0; i < u->nsrc; i++) {
+		Op op = u->src[i]->op;
+		bool ends = op == OP_ENDRANGE || op == OP_ENDIF;
+		stays[i] = passed + i < s->from || passed + i >= s->to;
+		if (ends && open.n)
+			stays[i] = stays[open.at[--open.n]];
+		if (op == OP_RANGE || op == OP_IF)
+			vec_push(&open, i);
+	}
+	vec_free(&open);
+	return stays;
+}
+
+static bool is_gone(const Statements *s, const UOp *u)
+{
+	return !map_get(&s->kept, u->id + 1);
+}
+
+/* A counter is a number without its loop; what a LET named stands where the name did. */
 static UOp *without_statements(UOp *old, UOp *const *src, void *ctx)
 {
 	Statements *s = ctx;
 	UOp **left = arena_alloc((old->nsrc + 1) * sizeof *left);
 	size_t n = 0;
 
-	if (old->op == OP_RANGE && map_get(&s->gone, old->id + 1))
-		return const_int(DT_I64, 0);
-	if (old->op == OP_LET && map_get(&s->gone, old->id + 1))
+	if (old->op == OP_RANGE && is_gone(s, old))
+		return const_int(DT_I64, s->counter);
+	if (old->op == OP_LET && is_gone(s, old))
 		return src[0];
-	if ((old->op == OP_ENDRANGE || old->op == OP_ENDIF) &&
-		map_get(&s->gone, old->src[0]->id + 1))
+	if ((old->op == OP_ENDRANGE || old->op == OP_ENDIF) && is_gone(s, old))
 		return old;             /* nothing refers to it any more */
 	if (!has_statements(old))
 		return NULL;
-	for (uint32_t i = 0; i < old->nsrc; i++) {
-		const UOp *u = old->src[i];
-		bool end = u->op == OP_ENDRANGE || u->op == OP_ENDIF;
-		if (!map_get(&s->gone, (end ? u->src[0] : u)->id + 1))
+	bool *stays = staying(old, s, s->passed);
+	s->passed += old->nsrc;
+	for (uint32_t i = 0; i < old->nsrc; i++)
+		if (stays[i])
 			left[n++] = src[i];
-	}
 	return node_like(old, n, left, old->arg);
 }
 
 static Graph *drop_statements(Graph *g, size_t from, size_t to, int variant)
 {
-	Statements s = {from, to, 0, {0}};
+	Statements s = {.from = from, .to = to, .counter = variant};
 	Nodes all = walk(g->sink);
+	size_t passed = 0;
 
-	for (size_t i = 0; i < all.n; i++)
-		for (uint32_t k = 0; k < statements_in(all.at[i]); k++, s.passed++) {
-			UOp *u = all.at[i]->src[k];
-			if (s.passed >= from && s.passed < to && u->op != OP_ENDRANGE &&
-				u->op != OP_ENDIF)
-				map_put(&s.gone, u->id + 1, u);
-		}
+	for (size_t i = 0; i < all.n; i++) {
+		UOp *u = all.at[i];
+		bool *stays = has_statements(u) ? staying(u, &s, passed) : NULL;
+		for (uint32_t k = 0; k < statements_in(u); k++)
+			if (stays[k])
+				map_put(&s.kept, u->src[k]->id + 1, u->src[k]);
+		passed += statements_in(u);
+	}
+	/* a RANGE of an expression alone is no statement */
+	if (g->level == LV_SCHEDULE)
+		for (size_t i = 0; i < all.n; i++)
+			if (all.at[i]->op == OP_RANGE)
+				map_put(&s.kept, all.at[i]->id + 1, all.at[i]);
 	g = graph_edit(g, without_statements, &s);
 	return apply_slots(g, 0, g->sink->nsrc, 0);
 }
@@ -404,20 +409,23 @@ const Shrink shrinks[] = {
 	{"meta", one_place, without_meta, 1},
 	{"outputs and calls", count_sources, drop_sources, 1},
 	{"one node", count_graph_nodes, only_node, 1},
-	{"statements", count_statements, drop_statements, 1},
+	{"statements", count_statements, drop_statements, 2},
 	{"calls cut off", count_calls, apply_cut, CUT_VARIANTS},
 	{"calls forwarded", count_calls, apply_forward, FORWARD_VARIANTS},
 	{"inputs", count_inputs, apply_inputs, 1},
 	{"slots", count_calls, apply_slots, 1},
 	{"actions", count_actions, drop_actions, 1},
 	{"sizes", count_sizes, apply_size, SIZE_VARIANTS},
-	{"size variables", count_vars, apply_vars, 1},
+	{"size variables", count_vars, apply_vars, VARS_VARIANTS},
 	{"ranges of size 1", count_ones, apply_ones, 1},
 	{"axes of size 1", count_axes, apply_axes, 1},
 	{"numbers", count_nodes, to_numbers, 3},
 	{"sources", count_nodes, to_sources, 3},
+	{"operands", count_nodes, to_operands, 2},
 	{"gates", count_nodes, drop_gates, 1},
-	{"registers", count_memories, one_memory, 4},
+	{"registers", count_memories, apply_one_memory, ONE_MEMORY_VARIANTS},
+	{"stores forwarded", count_memory_loads, apply_stored, STORED_VARIANTS},
+	{"lanes", count_lanes, apply_one_lane, 1},
 	{"names of kernels", one_place, one_name, 1},
 	{"constants", count_nodes, to_simple, 2},
 	{0},

@@ -176,7 +176,7 @@ Graph *apply_size(Graph *g, size_t from, size_t to, int variant)
 	return r.to > 0 && r.to < n ? graph_edit(g, resize, &r) : NULL;
 }
 
-/* ---- size variables: each the smallest that it can be */
+/* ---- size variables: each the smallest that it can be, one more than that, or the largest */
 
 size_t count_vars(const Graph *g) { return g->vars->kind == VAL_MAP ? g->vars->n : 0; }
 
@@ -192,8 +192,9 @@ Graph *apply_vars(Graph *g, size_t from, size_t to, int variant)
 			left = val_set(left, name->s, bounds);
 			continue;
 		}
+		int64_t least = bounds->a[0]->i, most = bounds->a[1]->i;
 		env.name[env.n] = name->s;
-		env.value[env.n++] = bounds->a[0]->i;
+		env.value[env.n++] = variant == 2 ? most : least + (variant && least < most);
 	}
 	g = graph_edit(g, resize, &r);
 	g->vars = left;

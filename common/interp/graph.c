@@ -8,6 +8,8 @@
 
 /* How many nodes may wait for one user: more would keep too many sources alive at once. */
 enum { CLUSTER = 32 };
+/* How many products are kept to be shown; those of a large contraction take too much memory. */
+enum { SHOWN = 1 << 20 };
 
 _Noreturn void graph_fault(const UOp *u, const char *what)
 {
@@ -255,6 +257,17 @@ static ArrayView *evaluate(GraphRun *r, UOp *u)
 
 /* ---- all nodes ---- */
 
+/* Whether a value must be there for the watch to see it. */
+static bool is_shown(GraphRun *r, UOp *u, const UOp *user)
+{
+	const Dims *d = r->watch ? graph_dims(r, u) : NULL;
+	double n = 1;
+
+	for (int i = 0; d && i < d->rank; i++)
+		n *= (double)d->dim[i];
+	return d && (u->op != OP_MUL || user->op != OP_REDUCE || n <= SHOWN);
+}
+
 /* The size of the cluster if this node waits for its user; 0 if it must be computed now. */
 static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 {
@@ -263,8 +276,7 @@ static uint8_t cluster_size(GraphRun *r, const NodePlace *p)
 
 	if (!op_elementwise(u->op) || p->uses != 1 || !user || !u->shape->rank)
 		return 0;
-	/* the products of a contraction would take too much memory */
-	if (r->watch && (u->op != OP_MUL || user->op != OP_REDUCE))
+	if (is_shown(r, u, user))
 		return 0;
 	if (user->op == OP_REDUCE ? folds_nothing(user) :
 				    !op_elementwise(user->op) || user->shape != u->shape)

@@ -17,9 +17,7 @@ const char **output_names(const Graph *g, size_t *n)
 						 0;
 	out = arena_alloc((*n + 1) * sizeof *out);
 	for (size_t i = 0; i < *n; i++)
-		out[i] = names && names->kind == VAL_ARRAY && names->a[i]->kind == VAL_STR ?
-			names->a[i]->s :
-			arena_printf("out%zu", i);
+		out[i] = sink_output_name(g->sink, i);
 	return out;
 }
 
