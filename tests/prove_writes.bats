@@ -658,3 +658,64 @@ without_gates() {
 	tool show --loops l.mp | grep -q 'gidx0 // 5 % 20'
 	tool prove l.mp
 }
+@test "items of a grid write apart: tiles that overlap, of which lanes are gated by narrower integers" {
+	printf 'input a f32[2, 15]\noutput y = pad(a, [[0, 1], [2, 0]]) * 2\n' > p.t
+	printf 'input a f32[17, 48]\noutput y = sum(pad(a, [[1, 2], [0, 3]]) + 1, axis=0)\n' > s.t
+	tool trace p.t | tool fuse | tool lower -t llvm --march x86-64-v3 \
+		--opt 'E_3_17: split 1 16 overlap; order 1.0 1.1 0; kind 1.1 vector; kind 1.0 thread' > p.mp
+	tool prove p.mp
+	tool trace s.t | tool fuse | tool lower -t llvm --march x86-64-v3 --opt 'r_51_20: grid 1; tile 0 1 8' > s.mp
+	tool prove s.mp
+	tool show p.mp > a.txt
+	# the gate of a lane is of the lane alone, not of its place: two tiles have other values for one place
+	grep -q '= CAST i32 %' a.txt
+	sed 's/= CAST i32 %.*/= CONST i32 1/' a.txt | tool show -p > bad.mp
+	fails 4 tool prove bad.mp
+	[[ $errors == *"may touch the same place"* ]]
+}
+@test "lanes of vectors write apart: rows of a transposed tile, of which the last comes first" {
+	printf 'input a f32[11, 32]\noutput y = transpose(a, [1, 0])\n' > t.t
+	for n in 5 6 7 8; do
+		tool trace t.t | tool fuse | tool lower -t llvm --opt "E_*: tile 1 2 1; tile 0 $n 2; transpose LOAD.0 1" > t.mp
+		tool prove t.mp
+	done
+	# the same by hand: two lanes, 11 apart, at these places
+	rows() {
+		python3 - "$@" <<-'END' | tool show -p
+			import sys
+			print("""sluice 1 loops
+			%0 = CONST i64 2
+			%1 = CONST i64 11
+			%2 = BUFFER f32 {name: "x", shape: [400], role: "input"}
+			%3 = BUFFER f32 {name: "y", shape: [400], role: "output"}
+			%4 = PARAM f32 {slot: 0, shape: [400]}
+			%5 = PARAM f32 {slot: 1, shape: [400]}
+			%6 = RANGE i64 %1 [3, "loop"]
+			%7 = RANGE i64 %0 [6, "vector"]
+			%8 = ENDRANGE %7
+			%9 = ENDRANGE %6
+			%10 = MUL i64 %7 %1
+			%11 = ADD i64 %10 %6
+			%12 = INDEX f32 %5 %11
+			%13 = LOAD f32 %12""".replace("\t", ""))
+			stores = []
+			for i, k in enumerate(sys.argv[1:]):
+			    n = 14 + 4 * i
+			    print(f"%{n} = CONST i64 {k}", f"%{n+1} = ADD i64 %11 %{n}", f"%{n+2} = INDEX f32 %4 %{n+1}",
+			        f"%{n+3} = STORE %{n+2} %13", sep="\n")
+			    stores.append(f"%{n+3}")
+			n += 4
+			print(f'%{n} = KERNEL %6 %7 {" ".join(stores)} %8 %9 {{name: "k", actions: []}}', f"%{n+1} = CALL %{n} %3 %2",
+			    f'%{n+2} = SINK %{n+1} {{names: ["y"]}}', sep="\n")
+		END
+	}
+	for good in '110 1 23 45 67' '22 0 44' '154 1 23 45 67'; do
+		rows $good > rows.mp
+		tool prove rows.mp
+	done
+	for bad in '12 1' '0 11' '12 1 23 45 67' '33 0 44' '110 1 23 45 99'; do
+		rows $bad > rows.mp
+		fails 4 tool prove rows.mp
+		[[ $errors == *"may touch the same place"* ]]
+	done
+}

@@ -143,12 +143,32 @@ static bool linear(Op op, Code a, Code b, Code *c)
 	return true;
 }
 
+/* Integers as indices are, or narrower, as what lanes are compared in. */
+static bool is_index(DType d)
+{
+	return d == DT_I64 || d == DT_BOOL || (dtype_int(d) && dtype_size(d) < 8);
+}
+
+/* A number of dtype d: one that d does not hold has wrapped. */
+static Code number_of(DType d, int64_t v)
+{
+	bool fits = dtype_size(d) == 8 ||
+		(v >= dtype_min(d) && (v < 0 || (uint64_t)v <= dtype_max(d)));
+	return fits ? number(v) : NOTHING;
+}
+
 static Code computed(Run *r, UOp *u)
 {
 	int64_t v;
 	Code a;
 	switch (u->op) {
-	case OP_CONST: return u->dtype == DT_BOOL ? number(u->arg->b) : hashed(r, u);
+	case OP_CONST:
+		return is_index(u->dtype) && const_is_int(u, &v) ? number(v) : hashed(r, u);
+	case OP_CAST:
+		a = is_index(u->dtype) && is_index(u->src[0]->dtype) ? evaluate(r, u->src[0]) :
+								       NOTHING;
+		a = is_number(a) ? number_of(u->dtype, number_in(a)) : NOTHING;
+		return a ? a : hashed(r, u);
 	case OP_VAR: return ix_eval(u, r->sizes, &v) ? number(v) : NOTHING;
 	case OP_RANGE: case OP_SPECIAL: return leaf_of(u);
 	case OP_LET: return (a = leaf_of(u)) ? a : evaluate(r, u->src[0]);
@@ -158,11 +178,11 @@ static Code computed(Run *r, UOp *u)
 	}
 	if (u->op == OP_WHERE && is_number(a = evaluate(r, u->src[0])))
 		return evaluate(r, u->src[number_in(a) ? 1 : 2]);
-	bool index = u->nsrc == 2 && (u->dtype == DT_I64 || u->dtype == DT_BOOL);
+	bool index = u->nsrc == 2 && is_index(u->dtype) && is_index(u->src[0]->dtype);
 	Code b = index ? evaluate(r, u->src[1]) : NOTHING;
 	a = index ? evaluate(r, u->src[0]) : NOTHING;
 	if (is_number(a) && is_number(b) &&
-		index_operation(u->op, number_in(a), number_in(b), &v))
+		index_operation(u->op, number_in(a), number_in(b), &v) && number_of(u->dtype, v))
 		return number(v);
 	return a && b && u->dtype == DT_I64 && linear(u->op, a, b, &a) ? a : hashed(r, u);
 }

@@ -177,7 +177,7 @@ static bool torn(const Digits *d, const Spots *s)
 		const UOp *m = sum->t[i].m;
 		int with = moves_with(d, sum->t[i].m);
 		bool plain = m->op == OP_FLOORMOD || m->op == OP_FLOORDIV || m->op == OP_SPECIAL ||
-			(sum->n > 1 && (m->op == OP_LET || m->op == OP_RANGE));
+			m == d->lane || (sum->n > 1 && (m->op == OP_LET || m->op == OP_RANGE));
 		if (!plain || with & OF_DATA)
 			return false;
 		item |= with == OF_ITEM;
@@ -192,22 +192,26 @@ static bool split(Digits *d, const Spots *s, bool *whole)
 	size_t leaves = d->leaf.n;
 	int first = -1;
 	Spots high, low;
-	Sum from;
+	Sum from, sizes;
 	find_weights(&w, d, s);
 	size_t coefficients = w.n;
 	find_from(&from, d, s);
+	sizes = from;           /* its number belongs to digits of its own */
+	sizes.k = 0;
 	*whole = false;
 	for (size_t i = 0; !*whole && (first < 0 || d->tries < MOST_TRIES); i++) {
 		if (i == coefficients)
 			add_distances(&w, d, s);
 		if (i == w.n)
 			break;
-		if (!split_at(s, &from, &w.at[i], &high, &low))
-			continue;
-		first = first < 0 ? (int)i : first;
-		d->tries += (int)i != first;
-		d->leaf.n = leaves;
-		*whole = both_parts(d, &high, &low);
+		bool cut = split_at(s, &from, &w.at[i], &high, &low);
+		for (int k = 0; cut && !*whole; k++) {
+			first = first < 0 ? (int)i : first;
+			d->tries += (int)i != first || k;
+			d->leaf.n = leaves;
+			*whole = both_parts(d, &high, &low);
+			cut = !k && !*whole && split_from(s, &sizes, &w.at[i], &high, &low);
+		}
 	}
 	if (first >= 0 && !*whole) {
 		d->leaf.n = leaves;

@@ -87,6 +87,8 @@ void find_from(Sum *from, const Digits *d, const Spots *s);
 /* The places as w*high + low, when what is left is within w for all of them and has something to
  * say; less a distance that they share, if it can be so. */
 bool split_at(const Spots *s, const Sum *from, const Sum *w, Spots *high, Spots *low);
+/* The same, less that distance. */
+bool split_from(const Spots *s, const Sum *from, const Sum *w, Spots *high, Spots *low);
 /* Splits at a quotient x//n of x, which stands beside it. */
 bool split_quotients(const Spots *s, const Digits *d, Spots *high, Spots *low);
 #endif

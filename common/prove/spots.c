@@ -312,7 +312,7 @@ static bool cut_at(const Spots *s, Sum *sum, const Sum *w, UOp *plus, Spots *hig
 	return is;
 }
 
-static bool split_from(const Spots *s, const Sum *from, const Sum *w, Spots *high, Spots *low)
+bool split_from(const Spots *s, const Sum *from, const Sum *w, Spots *high, Spots *low)
 {
 	Sum *sum = xmalloc((s->bases + 1) * sizeof *sum);
 	bool fits = true;
