@@ -222,3 +222,18 @@ rounds() {
 	tool lower -t llvm --stop-after lanes f.mp > l.mp
 	tool prove u.mp l.mp | grep '^the same'
 }
+@test "prove A B: a sum of exponentials in parts cannot be told over the field, and is not refuted" {
+	tool show -p "$ROOT/tests/golden/fold_tuples.mp.txt" > a.mp
+	for list in 'split 1 8; rfactor 1.1' 'split 1 8; rfactor 1.0'; do
+		tool lower -t clang --opt "r_5_37: $list" a.mp > b.mp
+		run tool prove a.mp b.mp
+		[ "$status" = 3 ]
+		[[ $output == *"cannot be told of a running maximum"* ]]
+		# what has no such parts is told, as before
+		tool lower -t clang --opt "r_5_37: $list" --stop-after binders a.mp > c.mp
+		tool prove a.mp c.mp | grep -q 'the same'
+	done
+	tool show b.mp | sed 's/ADD f32 \(%[0-9]*\) \(%[0-9]*\)/SUB f32 \1 \2/' | tool show -p > bad.mp
+	run tool prove a.mp bad.mp
+	[ "$status" = 1 ]
+}

@@ -151,4 +151,10 @@ void run_followed(void (*fn)(Run *r), Run *r);
 Graph *equal_normal(const Graph *g);
 /* names.c: the op that u is an expansion of, by the name in its note, or u. */
 UOp *equal_named(UOp *u);
+
+/* ---- powers.c: what the field cannot tell */
+
+/* Whether documents a and b, which are these in their normal form, may differ over the field though
+ * they mean the same. */
+bool powers_differ(const Graph *a, const Graph *b, const Graph *normal_a, const Graph *normal_b);
 #endif
