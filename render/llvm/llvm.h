@@ -63,6 +63,6 @@ const char *llvm_template(Op op, DType d, bool simple);
 /* The value of a template; name: what the function is called if it is one. */
 const char *llvm_apply(Printer *p, const char *name, const char *text, DType to, DType from,
 	const char *const operand[3]);
-/* x by a CONVERSION, to f32, f16, bf16 or odd */
-const char *llvm_convert(Printer *p, const char *name, DType to, DType from, const char *x);
+/* x as another dtype: by one CONVERSION, or by way of f32 */
+const char *llvm_cast(Printer *p, DType to, DType from, const char *x);
 #endif

@@ -58,96 +58,20 @@ static const char *op_text(Printer *p, UOp *u)
 	return llvm_apply(p, name, text, u->dtype, from, operand);
 }
 
-static const char *where_text(Printer *p, UOp *u)
-{
-	const char *t = llvm_type(p, u->dtype), *cond = llvm_type(p, u->src[0]->dtype);
-	const char *c = llvm_operand(p, u->src[0]), *a = llvm_operand(p, u->src[1]);
-	return llvm_emit(p, "select %s %s, %s %s, %s %s", cond, c, t, a, t,
-		llvm_operand(p, u->src[2]));
-}
-
 const char *llvm_mulacc(Printer *p, DType d, const char *a, const char *b, const char *c)
 {
 	return llvm_apply(p, "mulacc", llvm_template(OP_MULACC, d, false), d, d,
 		(const char *[]){a, b, c});
 }
 
-/* ---- conversions */
-
-static const char *instruct(Printer *p, const char *how, DType to, DType from, const char *x)
-{
-	return llvm_emit(p, "%s %s %s to %s", how, llvm_type(p, from), x, llvm_type(p, to));
-}
-
-static const char *to_bool(Printer *p, DType from, const char *x)
-{
-	bool flt = dtype_float(from) && !dtype_half(from);
-	const char *t = llvm_type(p, from);
-
-	if (dtype_half(from))
-		x = llvm_emit(p, "and %s %s, %s", t, x, llvm_each(p, from, "32767"));
-	return llvm_emit(p, "%sne %s %s, %s", flt ? "fcmp u" : "icmp ", t, x,
-		llvm_each(p, from, flt ? "0.0" : "0"));
-}
-
-static const char *to_number(Printer *p, DType to, DType from, const char *x)
-{
-	int more = (int)dtype_size(dtype_element(to)) - (int)dtype_size(dtype_element(from));
-	bool sint = dtype_signed(from), truth = dtype_element(from) == DT_BOOL;
-
-	if (dtype_float(to) && dtype_float(from))
-		return !more ? x : instruct(p, more < 0 ? "fptrunc" : "fpext", to, from, x);
-	if (dtype_float(to))
-		return instruct(p, sint ? "sitofp" : "uitofp", to, from, x);
-	if (dtype_float(from))  /* beyond the limits of an integer are these; NaN is 0 */
-		return llvm_emit(p, "call %s @llvm.fpto%ci.sat.%s.%s(%s %s)", llvm_type(p, to),
-			dtype_signed(to) ? 's' : 'u', llvm_suffix(to), llvm_suffix(from),
-			llvm_type(p, from), x);
-	return !more && !truth ? x :
-		instruct(p, more < 0 ? "trunc" : sint ? "sext" : "zext", to, from, x);
-}
-
-/* For f16 every integer below its limit is exact in f32, or far from halfway. */
-static const char *to_half(Printer *p, DType to, DType from, const char *x)
-{
-	DType f32 = dtype_in_lanes(DT_F32, dtype_lanes(to)), e = dtype_element(from);
-	DType wide = dtype_in_lanes(dtype_signed(e) ? DT_I64 : DT_U64, dtype_lanes(to));
-	bool f16 = dtype_element(to) == DT_F16;
-
-	if (e == DT_F64)
-		x = llvm_convert(p, "odd", f32, from, x);
-	else if (!f16 && !dtype_float(e) && dtype_size(e) >= 4)
-		x = llvm_convert(p, "odd", f32, wide, to_number(p, wide, from, x));
-	else
-		x = to_number(p, f32, from, x);
-	return llvm_convert(p, f16 ? "f16" : "bf16", to, f32, x);
-}
-
+/* A bool's bits are its number. */
 static const char *cast_text(Printer *p, UOp *u)
 {
-	const char *x = llvm_operand(p, u->src[0]);
 	DType to = u->dtype, from = u->src[0]->dtype;
+	bool truth = dtype_element(to) == DT_BOOL || dtype_element(from) == DT_BOOL;
 
-	if (to == from)
-		return x;
-	if (dtype_element(to) == DT_BOOL)
-		return to_bool(p, from, x);
-	if (dtype_half(from)) {
-		DType f32 = dtype_in_lanes(DT_F32, dtype_lanes(to));
-		x = llvm_convert(p, "f32", f32, from, x);
-		from = f32;
-	}
-	return dtype_half(to) ? to_half(p, to, from, x) : to_number(p, to, from, x);
-}
-
-static const char *bitcast_text(Printer *p, UOp *u)
-{
-	DType to = u->dtype, from = u->src[0]->dtype;
-	const char *x = llvm_operand(p, u->src[0]);
-
-	if (to == DT_BOOL && from != to)
-		return to_bool(p, from, x);
-	return instruct(p, from == DT_BOOL && from != to ? "zext" : "bitcast", to, from, x);
+	return u->op == OP_CAST || truth ? llvm_cast(p, to, from, llvm_operand(p, u->src[0])) :
+		op_text(p, u);
 }
 
 /* ---- places */
@@ -190,9 +114,7 @@ const char *llvm_value(Printer *p, UOp *u)
 	switch (u->op) {
 	case OP_CONST: return const_text(u);
 	case OP_LOAD: return load_text(p, u);
-	case OP_CAST: return cast_text(p, u);
-	case OP_BITCAST: return bitcast_text(p, u);
-	case OP_WHERE: return where_text(p, u);
+	case OP_CAST: case OP_BITCAST: return cast_text(p, u);
 	case OP_BROADCAST: return llvm_broadcast(p, u);
 	case OP_SHUFFLE: return llvm_shuffle(p, u);
 	case OP_RAMP: return "";        /* llvm_operand() */
