@@ -19,10 +19,9 @@ const char *llvm_line(Printer *p, bool value, const char *fmt, ...)
 #define llvm_do(p, ...) ((void)llvm_line(p, false, __VA_ARGS__))
 /* The block NAME7 begins, to which the one before it goes unless it has gone elsewhere. */
 void llvm_label(Printer *p, const char *name, int number);
-/* The block THEN7 begins if that is true, else it goes on at DONE7; returns the number. */
+/* The block THEN7 begins if that is true, else it goes on at DONE7; returns the number. -1: there
+ * is no condition, or it is one of lanes. */
 int llvm_branch(Printer *p, UOp *cond);
-/* The type of an element in memory, where a bool is a byte, or of lanes of them. */
-const char *llvm_stored(const Printer *p, DType d);
 
 /* ---- values.c: expressions */
 
@@ -30,9 +29,6 @@ const char *llvm_stored(const Printer *p, DType d);
 const char *llvm_value(Printer *p, UOp *u);
 /* the operand that is u, with all that it needs */
 const char *llvm_operand(Printer *p, UOp *u);
-/* the address of an element of what an INDEX is of: at that place, NULL: at its own; inside: there
- * is such an element */
-const char *llvm_address(Printer *p, UOp *index, const char *place, bool inside);
 /* a * b + c, rounded once where the processor does that fast */
 const char *llvm_mulacc(Printer *p, DType t, const char *a, const char *b, const char *c);
 
@@ -45,9 +41,17 @@ const char *llvm_shuffle(Printer *p, UOp *u);
 /* llvm_apply of a template that has no lanes, to each lane of two operands */
 const char *llvm_lane_by_lane(Printer *p, const char *name, const char *text, DType d,
 	const char *a, const char *b);
-/* what is in memory at a place with lanes; gate: of each lane, or NULL */
-const char *llvm_load_lanes(Printer *p, UOp *index, const char *gate);
-void llvm_store_lanes(Printer *p, UOp *index, const char *value, const char *gate);
+/* lane k of x, which is a d; x with another one there */
+const char *llvm_lane(Printer *p, DType d, const char *x, int k);
+const char *llvm_with_lane(Printer *p, DType d, const char *x, const char *one, int k);
+
+/* ---- memory.c: loads and stores */
+
+/* the dtype of what is in memory, where a bool is a byte */
+DType llvm_stored(DType d);
+const char *llvm_load(Printer *p, UOp *u);
+void llvm_store(Printer *p, UOp *u);
+void llvm_prefetch(Printer *p, UOp *u);
 
 /* ---- instructions.c: instructions.def */
 

@@ -74,46 +74,11 @@ static const char *cast_text(Printer *p, UOp *u)
 		op_text(p, u);
 }
 
-/* ---- places */
-
-const char *llvm_address(Printer *p, UOp *index, const char *place, bool inside)
-{
-	const char *name = map_get(&p->names, PKEY(index->src[0]));
-	const char *t = llvm_stored(p, dtype_element(index->dtype));
-	if (!name || index->nsrc != 2)
-		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
-			index->id);
-	place = place ? place : expr_text(p, index->src[1]).s;
-	return llvm_emit(p, "getelementptr%s %s, %s* %s, i64 %s", inside ? " inbounds" : "", t, t,
-		name, place);
-}
-
-/* Sources have values before it: they begin no block between this one and its own. */
-static const char *load_text(Printer *p, UOp *u)
-{
-	UOp *index = u->src[0], *gate = u->nsrc > 1 && u->src[1] != p->gate ? u->src[1] : NULL;
-	bool each = gate && dtype_lanes(gate->dtype) > 1;
-	const char *t = llvm_stored(p, u->dtype), *before = p->block, *x;
-	const char *zero = *t == '<' ? "zeroinitializer" : *t == 'i' ? "0" : "0.0";
-	int n = gate && !each ? llvm_branch(p, gate) : -1;
-
-	if (dtype_lanes(index->dtype) > 1)
-		x = llvm_load_lanes(p, index, each ? llvm_operand(p, gate) : NULL);
-	else
-		x = llvm_emit(p, "load %s, %s* %s", t, t, llvm_address(p, index, NULL, true));
-	if (n >= 0) {
-		llvm_label(p, "done", n);
-		x = llvm_emit(p, "phi %s [%s, %%then%d], [%s, %%%s]", t, x, n, zero, before);
-	}
-	return dtype_element(u->dtype) == DT_BOOL ?
-		llvm_emit(p, "icmp ne %s %s, %s", t, x, zero) : x;
-}
-
 const char *llvm_value(Printer *p, UOp *u)
 {
 	switch (u->op) {
 	case OP_CONST: return const_text(u);
-	case OP_LOAD: return load_text(p, u);
+	case OP_LOAD: return llvm_load(p, u);
 	case OP_CAST: case OP_BITCAST: return cast_text(p, u);
 	case OP_BROADCAST: return llvm_broadcast(p, u);
 	case OP_SHUFFLE: return llvm_shuffle(p, u);
