@@ -66,8 +66,7 @@ static const char *word_of(const Printer *p, Filling *f, const char *word)
 	case 'R': return llvm_type(p, f->type = f->to);
 	case 'N': return llvm_suffix(f->from);
 	case 'K': return llvm_suffix(f->to);
-	case 'W': return llvm_each(p, f->type, arena_printf("%d", bits));
-	case 'M': return llvm_each(p, f->type, arena_printf("%d", bits - 1));
+	case 'W': case 'M': return llvm_each(p, f->type, arena_printf("%d", bits - (word[1] == 'M')));
 	case '%': return strchr("abc", word[1]) && !word[2] ? f->operand[word[1] - 'a'] : word;
 	case ';': return "\n\t";
 	default: break;
@@ -124,6 +123,21 @@ void llvm_declare(Printer *p, const char *text)
 	}
 }
 
+/* Lanes do not branch together. */
+static const char *lane_by_lane(Printer *p, const char *name, const char *text, DType d,
+	const char *const operand[3])
+{
+	const char *x = "undef", *one[3] = {NULL};
+	DType e = dtype_element(d);
+
+	for (int k = 0; k < dtype_lanes(d); k++) {
+		for (int i = 0; i < 3 && operand[i]; i++)
+			one[i] = llvm_lane(p, d, operand[i], k);
+		x = llvm_with_lane(p, d, x, llvm_apply(p, name, text, e, e, one), k);
+	}
+	return x;
+}
+
 const char *llvm_apply(Printer *p, const char *name, const char *text, DType to, DType from,
 	const char *const operand[3])
 {
@@ -133,6 +147,8 @@ const char *llvm_apply(Printer *p, const char *name, const char *text, DType to,
 	const char *list = lists[!operand[1] ? 0 : !operand[2] ? 1 : 2], *function;
 	Filling call = {to, from, from, operand}, own = {to, from, from, params};
 
+	if (dtype_lanes(from) > 1 && strstr(text, "br "))
+		return lane_by_lane(p, name, text, from, operand);
 	if (!strchr(text, ';'))
 		return llvm_emit(p, "%s", filled(p, text, call));
 	if (!helper_have(&p->helpers, fn)) {
@@ -146,21 +162,20 @@ const char *llvm_apply(Printer *p, const char *name, const char *text, DType to,
 
 /* ---- the tables */
 
-typedef struct { const char *sint, *uint, *flt, *boolean; } Templates;
-static const Templates exact[OP_COUNT] = {
+static const char *const exact[OP_COUNT][4] = {
 #define INSTRUCTION(OP, ...) [OP_##OP] = {__VA_ARGS__},
 #include "llvm/instructions.def"
 };
-static const Templates simple[OP_COUNT] = {
+static const char *const simple[OP_COUNT][4] = {
 #define SIMPLE(OP, ...) [OP_##OP] = {__VA_ARGS__},
 #include "llvm/instructions.def"
 };
 
 const char *llvm_template(Op op, DType d, bool known)
 {
-	const Templates *t = known ? &simple[op] : &exact[op];
-	return dtype_float(d) ? t->flt : dtype_element(d) == DT_BOOL ? t->boolean :
-		dtype_signed(d) ? t->sint : t->uint;
+	static const char kinds[] = "IUFB";
+	const char *kind = dtype_info[d].kind ? strchr(kinds, dtype_info[d].kind) : NULL;
+	return kind ? (known ? simple : exact)[op][kind - kinds] : NULL;
 }
 
 /* ---- conversions */

@@ -8,7 +8,7 @@
 /* For a Dialect: the source of one lowered KERNEL, and NAME_call for a function of such slots. */
 const Val *llvm_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
-void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, const DType *slot,
+void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
 	size_t vars, bool grid);
 
 /* An instruction, and the declaration of what it calls of LLVM's. */
@@ -29,18 +29,6 @@ int llvm_branch(Printer *p, UOp *cond);
 const char *llvm_value(Printer *p, UOp *u);
 /* the operand that is u, with all that it needs */
 const char *llvm_operand(Printer *p, UOp *u);
-/* a * b + c, rounded once where the processor does that fast */
-const char *llvm_mulacc(Printer *p, DType t, const char *a, const char *b, const char *c);
-
-/* ---- lanes.c: values with lanes */
-
-/* the values of these ops */
-const char *llvm_broadcast(Printer *p, UOp *u);
-const char *llvm_ramp(Printer *p, UOp *u);
-const char *llvm_shuffle(Printer *p, UOp *u);
-/* llvm_apply of a template that has no lanes, to each lane of two operands */
-const char *llvm_lane_by_lane(Printer *p, const char *name, const char *text, DType d,
-	const char *a, const char *b);
 /* lane k of x, which is a d; x with another one there */
 const char *llvm_lane(Printer *p, DType d, const char *x, int k);
 const char *llvm_with_lane(Printer *p, DType d, const char *x, const char *one, int k);

@@ -134,10 +134,14 @@ const char *llvm_load(Printer *p, UOp *u)
 static const char *stored_value(Printer *p, UOp *store)
 {
 	UOp *v = store->src[1], *term = summed_product(store);
+	const char *operand[3];
+
 	if (!term)
 		return llvm_operand(p, v);
-	const char *a = llvm_operand(p, term->src[0]), *b = llvm_operand(p, term->src[1]);
-	return llvm_mulacc(p, v->dtype, a, b, llvm_operand(p, v->src[0]));
+	for (int i = 0; i < 3; i++)
+		operand[i] = llvm_operand(p, i < 2 ? term->src[i] : v->src[0]);
+	return llvm_apply(p, "mulacc", llvm_template(OP_MULACC, v->dtype, false), v->dtype,
+		v->dtype, operand);
 }
 
 void llvm_store(Printer *p, UOp *u)

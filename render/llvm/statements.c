@@ -29,20 +29,14 @@ const char *llvm_line(Printer *p, bool value, const char *fmt, ...)
 	va_end(ap);
 	buf_add(p->out, "\n", 1);
 	llvm_declare(p, buf_str(p->out) + was);
+	if (!strncmp(buf_str(p->out) + was, "\tbr ", 4))
+		p->block = NULL;
 	return name;
-}
-
-static bool ends_in_branch(const Buf *b)
-{
-	size_t at = b->n ? b->n - 1 : 0;
-	while (at && b->s[at - 1] != '\n')
-		at--;
-	return b->n && !strncmp(b->s + at, "\tbr ", 4);
 }
 
 void llvm_label(Printer *p, const char *name, int number)
 {
-	if (!ends_in_branch(p->out))
+	if (p->block)
 		llvm_do(p, "br label %%%s%d", name, number);
 	p->block = arena_printf("%s%d", name, number);
 	buf_printf(p->out, "%s:\n", p->block);
@@ -174,7 +168,15 @@ static void print_body(Printer *p, const Nodes *all)
 	llvm_do(p, "ret void");
 }
 
-void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, const DType *slot,
+/* Loads item k of an array that a caller is given: as its names[1], from its names[0]. */
+static void load_item(Buf *out, const char *type, const char *array, const char *names, size_t k)
+{
+	buf_printf(out, "\t%%%c%zu = getelementptr inbounds %s, %s* %%%s, i64 %zu\n"
+		"\t%%%c%zu = load %s, %s* %%%c%zu\n", names[0], k, type, type, array, k,
+		names[1], k, type, type, names[0], k);
+}
+
+void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
 	size_t vars, bool grid)
 {
 	const char *comma = "";
@@ -183,15 +185,13 @@ void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, con
 	buf_printf(out, "\ndefine void @%s_call(i8** %%bufs, i64* %%vars, i64 %%from, i64 %%to) "
 		"nounwind {\n", name);
 	for (size_t k = 0; k < slots; k++, comma = ", ") {
-		const char *t = d->type[llvm_stored(slot[k])];
-		buf_printf(out, "\t%%a%zu = getelementptr inbounds i8*, i8** %%bufs, i64 %zu\n"
-			"\t%%b%zu = load i8*, i8** %%a%zu\n"
-			"\t%%p%zu = bitcast i8* %%b%zu to %s*\n", k, k, k, k, k, k, t);
+		const char *t = d->type[llvm_stored(buffer[k]->dtype)];
+		load_item(out, "i8*", "bufs", "ab", k);
+		buf_printf(out, "\t%%p%zu = bitcast i8* %%b%zu to %s*\n", k, k, t);
 		buf_printf(&call, "%s%s* %%p%zu", comma, t, k);
 	}
 	for (size_t k = 0; k < vars; k++, comma = ", ") {
-		buf_printf(out, "\t%%v%zu = getelementptr inbounds i64, i64* %%vars, i64 %zu\n"
-			"\t%%n%zu = load i64, i64* %%v%zu\n", k, k, k, k);
+		load_item(out, "i64", "vars", "vn", k);
 		buf_printf(&call, "%si64 %%n%zu", comma, k);
 	}
 	buf_printf(out, "\tcall void @%s(%s%s%s)\n\tret void\n}\n", name, buf_str(&call),
@@ -207,7 +207,6 @@ const Val *llvm_print(
 	Printer p = {.d = d, .texts = &texts, .kernel = kernel, .call = call, .out = &body,
 		.helpers = {.d = d}, .restricted = restricted};
 	Nodes all = walk(kernel);
-	DType *slot;
 
 	signature_find(&p, &all, name);
 	print_body(&p, &all);
@@ -216,10 +215,7 @@ const Val *llvm_print(
 	buf_printf(out, "define void @%s(", name);
 	print_params(&p, out);
 	buf_printf(out, ") noinline nounwind {\n%s}\n", buf_str(&body));
-	slot = arena_alloc((p.slots + 1) * sizeof *slot);
-	for (int k = 0; k < p.slots; k++)
-		slot[k] = call->src[1 + k]->dtype;
-	llvm_caller(out, d, name, p.slots, slot, p.vars.n, p.from != NULL);
+	llvm_caller(out, d, name, p.slots, call->src + 1, p.vars.n, p.from != NULL);
 	buf_free(&body);
 	return signature_end(&p);
 }
