@@ -66,7 +66,8 @@ static const char *word_of(const Printer *p, Filling *f, const char *word)
 	case 'R': return llvm_type(p, f->type = f->to);
 	case 'N': return llvm_suffix(f->from);
 	case 'K': return llvm_suffix(f->to);
-	case 'W': case 'M': return llvm_each(p, f->type, arena_printf("%d", bits - (word[1] == 'M')));
+	case 'W': return llvm_each(p, f->type, arena_printf("%d", bits));
+	case 'M': return llvm_each(p, f->type, arena_printf("%d", bits - 1));
 	case '%': return strchr("abc", word[1]) && !word[2] ? f->operand[word[1] - 'a'] : word;
 	case ';': return "\n\t";
 	default: break;
@@ -92,7 +93,7 @@ static const char *filled(const Printer *p, const char *text, Filling f)
 	return buf_keep(&b);
 }
 
-/* The length of a type or an operand up to one of these characters; lanes have some of their own. */
+/* The length of a type or an operand before one of these ends, which lanes have within too. */
 static size_t part(const char *s, const char *ends)
 {
 	size_t lanes = *s == '<' ? strcspn(s, ">") : 0;

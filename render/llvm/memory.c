@@ -30,12 +30,17 @@ static bool contiguous(const UOp *place)
 	return place->op == OP_RAMP && place->arg->i == 1;
 }
 
-/* the address of the element at a place, or of those at the lanes of places; inside: it is there */
+/* The address of the element at a place, "float* %t1", or of those at the lanes of places,
+ * "<8 x float*> %t1"; inside: it is there. */
 static const char *element(Printer *p, UOp *index, DType d, const char *place, bool inside)
 {
 	const char *t = llvm_type(p, dtype_element(llvm_stored(index->dtype)));
-	return llvm_emit(p, "getelementptr%s %s, %s* %s, %s %s", inside ? " inbounds" : "", t, t,
+	const char *at = llvm_emit(p, "getelementptr%s %s, %s* %s, %s %s",
+		inside ? " inbounds" : "", t, t,
 		(const char *)map_get(&p->names, PKEY(index->src[0])), llvm_type(p, d), place);
+
+	return dtype_lanes(d) == 1 ? arena_printf("%s* %s", t, at) :
+		arena_printf("<%d x %s*> %s", dtype_lanes(d), t, at);
 }
 
 static const char *lane_address(Printer *p, UOp *index, int k)
@@ -47,15 +52,15 @@ static const char *lane_address(Printer *p, UOp *index, int k)
 			(long long)k * (long long)e->arg->i), true);
 }
 
-/* An element's, that of successive ones as a vector, or a vector of those of lanes. */
+/* The address of an element, of successive ones as a vector, or those of lanes. */
 static const char *address(Printer *p, UOp *index, bool inside)
 {
 	UOp *place = place_of(p, index), *e = contiguous(place) ? place->src[0] : place;
-	DType d = llvm_stored(index->dtype);
+	const char *t = llvm_type(p, llvm_stored(index->dtype));
 	const char *at = element(p, index, e->dtype, llvm_operand(p, e), inside);
 
-	return e == place ? at : llvm_emit(p, "bitcast %s* %s to %s*",
-		llvm_type(p, dtype_element(d)), at, llvm_type(p, d));
+	return e == place ? at :
+		arena_printf("%s* %s", t, llvm_emit(p, "bitcast %s to %s*", at, t));
 }
 
 /* ---- loads, or stores of a value */
@@ -66,8 +71,8 @@ static const char *move_whole(Printer *p, DType d, const char *at, const char *v
 		arena_printf(", align %d", dtype_size(dtype_element(d)));
 
 	if (!value)
-		return llvm_emit(p, "load %s, %s* %s%s", t, t, at, align);
-	llvm_do(p, "store %s %s, %s* %s%s", t, value, t, at, align);
+		return llvm_emit(p, "load %s, %s%s", t, at, align);
+	llvm_do(p, "store %s %s, %s%s", t, value, at, align);
 	return NULL;
 }
 
@@ -75,20 +80,17 @@ static const char *move_masked(Printer *p, UOp *index, const char *gate, const c
 {
 	DType d = llvm_stored(index->dtype), e = dtype_element(d);
 	bool line = contiguous(index->src[1]);
-	int lanes = dtype_lanes(d), bytes = dtype_size(e);
-	const char *t = llvm_type(p, d), *one = llvm_type(p, e), *all = llvm_suffix(d);
+	int n = dtype_lanes(d), bytes = dtype_size(e);
+	const char *t = llvm_type(p, d), *all = llvm_suffix(d), *at = address(p, index, false);
 	const char *to = line ? arena_printf("%s.p0%s", all, all) :
-		arena_printf("%s.v%dp0%s", all, lanes, llvm_suffix(e));
-	const char *pointer = line ? arena_printf("%s*", t) :
-		arena_printf("<%d x %s*>", lanes, one);
-	const char *at = address(p, index, false);
+		arena_printf("%s.v%dp0%s", all, n, llvm_suffix(e));
 
 	if (!value)
-		return llvm_emit(p, "call %s @llvm.masked.%s.%s(%s %s, i32 %d, <%d x i1> %s, "
-			"%s zeroinitializer)", t, line ? "load" : "gather", to, pointer, at, bytes,
-			lanes, gate, t);
-	llvm_do(p, "call void @llvm.masked.%s.%s(%s %s, %s %s, i32 %d, <%d x i1> %s)",
-		line ? "store" : "scatter", to, t, value, pointer, at, bytes, lanes, gate);
+		return llvm_emit(p, "call %s @llvm.masked.%s.%s(%s, i32 %d, <%d x i1> %s, "
+			"%s zeroinitializer)", t, line ? "load" : "gather", to, at, bytes, n, gate,
+			t);
+	llvm_do(p, "call void @llvm.masked.%s.%s(%s %s, %s, i32 %d, <%d x i1> %s)",
+		line ? "store" : "scatter", to, t, value, at, bytes, n, gate);
 	return NULL;
 }
 
@@ -165,6 +167,6 @@ void llvm_prefetch(Printer *p, UOp *u)
 	if (dtype_lanes(index->dtype) > 1)
 		die(MALFORMED, "node %u PREFETCH: of lanes", u->id);
 	llvm_do(p, "call void @llvm.prefetch.p0i8(i8* %s, i32 %d, i32 3, i32 1)",
-		llvm_emit(p, "bitcast %s* %s to i8*", llvm_type(p, llvm_stored(index->dtype)),
-			address(p, index, false)), val_is_str(u->arg, "store"));
+		llvm_emit(p, "bitcast %s to i8*", address(p, index, false)),
+		val_is_str(u->arg, "store"));
 }

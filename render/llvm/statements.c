@@ -11,8 +11,8 @@
  *         %t5 = icmp slt i64 %n1, 64
  *         br i1 %t5, label %loop1, label %end1
  *
- * Registers are arrays on the stack, from which LLVM makes values. Values with lanes are its
- * vectors (lanes.c). Pointers have types, as LLVM 14 wants them. */
+ * Registers are arrays on the stack, from which LLVM makes values. Pointers have types, as
+ * LLVM 14 wants them. */
 #include "shape/shape.h"
 #include "llvm/llvm.h"
 #include <stdarg.h>
@@ -136,7 +136,8 @@ static void print_params(Printer *p, Buf *out)
 {
 	const char *comma = "";
 	for (int k = 0; k < p->slots; k++, comma = ", ")
-		buf_printf(out, "%s%s*%s%s %s", comma, llvm_type(p, llvm_stored(p->call->src[1 + k]->dtype)),
+		buf_printf(out, "%s%s*%s%s %s", comma,
+			llvm_type(p, llvm_stored(p->call->src[1 + k]->dtype)),
 			p->restricted ? " noalias" : "", is_stored(p, k) ? "" : " readonly",
 			p->slot_name[k]);
 	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
