@@ -5,7 +5,7 @@
 
 /* ---- statements.c: statements, the function */
 
-/* For a Dialect: the source of one lowered KERNEL, and NAME_call for a function of such slots. */
+/* For a Dialect: the source of one lowered KERNEL, and NAME_call for one that takes such buffers. */
 const Val *llvm_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
 void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
@@ -19,8 +19,7 @@ const char *llvm_line(Printer *p, bool value, const char *fmt, ...)
 #define llvm_do(p, ...) ((void)llvm_line(p, false, __VA_ARGS__))
 /* The block NAME7 begins, to which the one before it goes unless it has gone elsewhere. */
 void llvm_label(Printer *p, const char *name, int number);
-/* The block THEN7 begins if that is true, else it goes on at DONE7; returns the number. -1: there
- * is no condition, or it is one of lanes. */
+/* The block THEN7 begins if that is true, else it goes on at DONE7; returns the number. */
 int llvm_branch(Printer *p, UOp *cond);
 
 /* ---- values.c: expressions */

@@ -115,13 +115,19 @@ static const char *move(Printer *p, UOp *index, UOp *gate, const char *value)
 
 /* ---- LOAD, STORE, PREFETCH */
 
+/* The block of what a gate of one lane is for, or -1. */
+static int gate_begin(Printer *p, UOp *gate)
+{
+	return gate && dtype_lanes(gate->dtype) == 1 ? llvm_branch(p, gate) : -1;
+}
+
 /* Sources have values before it: they begin no block between this one and its own. */
 const char *llvm_load(Printer *p, UOp *u)
 {
 	UOp *gate = u->nsrc > 1 && u->src[1] != p->gate ? u->src[1] : NULL;
 	DType d = llvm_stored(u->dtype);
 	const char *before = p->block, *x;
-	int n = llvm_branch(p, gate);
+	int n = gate_begin(p, gate);
 
 	x = move(p, u->src[0], gate, NULL);
 	if (n >= 0) {
@@ -149,7 +155,7 @@ static const char *stored_value(Printer *p, UOp *store)
 void llvm_store(Printer *p, UOp *u)
 {
 	UOp *index = u->src[0], *gate = u->nsrc > 2 ? u->src[2] : NULL;
-	int n = llvm_branch(p, gate);
+	int n = gate_begin(p, gate);
 
 	p->gate = n >= 0 ? gate : NULL;
 	move(p, index, gate, llvm_cast(p, llvm_stored(index->dtype), index->dtype,

@@ -44,11 +44,7 @@ void llvm_label(Printer *p, const char *name, int number)
 
 int llvm_branch(Printer *p, UOp *cond)
 {
-	int n;
-
-	if (!cond || dtype_lanes(cond->dtype) > 1)
-		return -1;
-	n = p->lets++;
+	int n = p->lets++;
 	llvm_do(p, "br i1 %s, label %%then%d, label %%done%d", llvm_operand(p, cond), n, n);
 	llvm_label(p, "then", n);
 	return n;
@@ -169,14 +165,6 @@ static void print_body(Printer *p, const Nodes *all)
 	llvm_do(p, "ret void");
 }
 
-/* Loads item k of an array that a caller is given: as its names[1], from its names[0]. */
-static void load_item(Buf *out, const char *type, const char *array, const char *names, size_t k)
-{
-	buf_printf(out, "\t%%%c%zu = getelementptr inbounds %s, %s* %%%s, i64 %zu\n"
-		"\t%%%c%zu = load %s, %s* %%%c%zu\n", names[0], k, type, type, array, k,
-		names[1], k, type, type, names[0], k);
-}
-
 void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
 	size_t vars, bool grid)
 {
@@ -187,12 +175,14 @@ void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp
 		"nounwind {\n", name);
 	for (size_t k = 0; k < slots; k++, comma = ", ") {
 		const char *t = d->type[llvm_stored(buffer[k]->dtype)];
-		load_item(out, "i8*", "bufs", "ab", k);
-		buf_printf(out, "\t%%p%zu = bitcast i8* %%b%zu to %s*\n", k, k, t);
+		buf_printf(out, "\t%%a%zu = getelementptr inbounds i8*, i8** %%bufs, i64 %zu\n"
+			"\t%%b%zu = load i8*, i8** %%a%zu\n"
+			"\t%%p%zu = bitcast i8* %%b%zu to %s*\n", k, k, k, k, k, k, t);
 		buf_printf(&call, "%s%s* %%p%zu", comma, t, k);
 	}
 	for (size_t k = 0; k < vars; k++, comma = ", ") {
-		load_item(out, "i64", "vars", "vn", k);
+		buf_printf(out, "\t%%v%zu = getelementptr inbounds i64, i64* %%vars, i64 %zu\n"
+			"\t%%n%zu = load i64, i64* %%v%zu\n", k, k, k, k);
 		buf_printf(&call, "%si64 %%n%zu", comma, k);
 	}
 	buf_printf(out, "\tcall void @%s(%s%s%s)\n\tret void\n}\n", name, buf_str(&call),
