@@ -5,7 +5,7 @@
 
 /* ---- statements.c: statements, the function */
 
-/* For a Dialect: the source of one lowered KERNEL, and NAME_call for one that takes such buffers. */
+/* For a Dialect: the source of one lowered KERNEL; NAME_call for a function of such buffers. */
 const Val *llvm_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
 void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
