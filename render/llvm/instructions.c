@@ -16,172 +16,202 @@ const char *llvm_type(const Printer *p, DType d)
 	return dtype_lanes(d) == 1 ? t : arena_printf("<%d x %s>", dtype_lanes(d), t);
 }
 
+/* of instructions.def */
+static char kind_of(DType d)
+{
+	return !dtype_half(d) ? dtype_info[d].kind : dtype_element(d) == DT_F16 ? 'h' : 'b';
+}
+
+static int bits_of(DType d)
+{
+	DType e = dtype_element(d);
+	return e == DT_BOOL ? 1 : 8 * dtype_size(e);
+}
+
 const char *llvm_suffix(DType d)
 {
 	DType e = dtype_element(d);
-	const char *bits = arena_printf("%c%d", dtype_float(d) && !dtype_half(d) ? 'f' : 'i',
-		e == DT_BOOL ? 1 : 8 * dtype_size(e));
-	return dtype_lanes(d) == 1 ? bits : arena_printf("v%d%s", dtype_lanes(d), bits);
+	const char *one = arena_printf("%c%d", kind_of(e) == 'F' ? 'f' : 'i', bits_of(e));
+	return dtype_lanes(d) == 1 ? one : arena_printf("v%d%s", dtype_lanes(d), one);
 }
 
-static const char *repeated(const char *type, const char *number, int lanes)
+const char *llvm_each(const Printer *p, DType d, const char *number)
 {
+	const char *type = llvm_type(p, dtype_element(d));
 	Buf b = {0};
 
-	if (lanes == 1)
+	if (dtype_lanes(d) == 1)
 		return number;
 	if (!number[strspn(number, "0x.")])
 		return "zeroinitializer";
-	for (int i = 0; i < lanes; i++)
+	for (int i = 0; i < dtype_lanes(d); i++)
 		buf_printf(&b, "%s%s %s", i ? ", " : "<", type, number);
 	buf_printf(&b, ">");
 	return buf_keep(&b);
 }
 
-const char *llvm_each(const Printer *p, DType d, const char *number)
-{
-	return repeated(llvm_type(p, dtype_element(d)), number, dtype_lanes(d));
-}
-
 /* ---- templates as text */
 
-typedef struct { DType to, from; const char *operand[3]; } Filling;
+/* type: of the numbers that come next */
+typedef struct { DType to, from, type; const char *const *operand; } Filling;
 
-static bool is_type(const char *s)
+/* What stands for a word of a template: $M of i32 is 31. */
+static const char *word_of(const Printer *p, Filling *f, const char *word)
 {
-	static const char *const types[] = {"i1", "i8", "i16", "i32", "i64", "float", "double"};
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (!strcmp(s, types[i]))
-			return true;
-	return false;
-}
+	int bits = 8 * dtype_size(dtype_element(f->from));
+	DType d = DT_BOOL;
 
-/* What stands for a word of one lane: $M of i32 is 31. */
-static const char *word_of(const Printer *p, const Filling *f, const char *word)
-{
-	const char *dollar = strchr(word, '$');
-	DType from = dtype_element(f->from);
-
-	if (*word == '%' && word[1] >= 'a' && word[1] <= 'c' && !word[2])
-		return f->operand[word[1] - 'a'];
-	switch (dollar ? dollar[1] : 0) {
-	case 'T': return p->d->type[from];
-	case 'R': return p->d->type[dtype_element(f->to)];
-	case 'W': return arena_printf("%d", 8 * dtype_size(from));
-	case 'M': return arena_printf("%d", 8 * dtype_size(from) - 1);
-	case 'N': case 'K':
-		return arena_printf("%.*s%s%s", (int)(dollar - word), word,
-			llvm_suffix(dollar[1] == 'N' ? f->from : f->to), dollar + 2);
-	default: return word;
+	switch (*word == '$' ? word[1] : *word) {
+	case 'T': return llvm_type(p, f->type = f->from);
+	case 'R': return llvm_type(p, f->type = f->to);
+	case 'N': return llvm_suffix(f->from);
+	case 'K': return llvm_suffix(f->to);
+	case 'W': return llvm_each(p, f->type, arena_printf("%d", bits));
+	case 'M': return llvm_each(p, f->type, arena_printf("%d", bits - 1));
+	case '%': return strchr("abc", word[1]) && !word[2] ? f->operand[word[1] - 'a'] : word;
+	case ';': return "\n\t";
+	default: break;
 	}
+	if (isdigit((unsigned char)*word) || *word == '-')
+		return llvm_each(p, f->type, word);
+	while (d < DT_COUNT && strcmp(p->d->type[d], word))
+		d++;
+	return d == DT_COUNT ? word :
+		llvm_type(p, f->type = dtype_in_lanes(d, dtype_lanes(f->from)));
 }
 
-static const char *filled(const Printer *p, const char *text, const Filling *f)
+static const char *filled(const Printer *p, const char *text, Filling f)
 {
-	const char *type = "";
-	int lanes = dtype_lanes(f->from);
 	Buf b = {0};
 
-	while (*text) {
-		size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			"0123456789_.%@$-");
-		const char *word = word_of(p, f, arena_printf("%.*s", (int)(n ? n : 1), text));
-		bool number = n && (isdigit((unsigned char)*word) || *word == '-');
-		if (is_type(word)) {
-			type = word;
-			word = lanes > 1 ? arena_printf("<%d x %s>", lanes, word) : word;
-		}
-		word = *word == ';' ? "\n\t" :
-			number && *text != '%' ? repeated(type, word, lanes) : word;
-		buf_printf(&b, "%s", word);
-		text += n ? n : *text == ';' ? 2 : 1;
+	for (size_t n; *text; text += n) {
+		n = strchr("$;", *text) ? 2 : strspn(text, "abcdefghijklmnopqrstuvwxyz"
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.%@-");
+		n += !n;
+		buf_printf(&b, "%s", word_of(p, &f, arena_printf("%.*s", (int)n, text)));
 	}
 	return buf_keep(&b);
 }
 
-/* Declares LLVM's own functions that instructions call: what is called, without the operands. */
+/* The length of a type or an operand before one of these ends, which lanes have within too. */
+static size_t part(const char *s, const char *ends)
+{
+	size_t lanes = *s == '<' ? strcspn(s, ">") : 0;
+	return lanes + strcspn(s + lanes, ends);
+}
+
 void llvm_declare(Printer *p, const char *text)
 {
-	const char *name, *end, *s;
-	Buf b = {0};
+	Buf *out = &p->helpers.text;
 
-	for (; (name = strstr(text, "@llvm.")); text = end) {
-		int depth = 0;
-		bool type = true;       /* not an operand */
-		const char *from = name;
-		end = name + strcspn(name, "(");
-		while (from > text && strncmp(from, "call ", 5))
-			from--;
-		buf_printf(&b, "declare %.*s", (int)(end - from) - 5, from + 5);
-		for (s = end; *s && *s != '\n' && (depth || *s != ')'); s++) {
-			depth += (*s == '<') - (*s == '>');
-			bool ends = !depth && *s == ' ' && s[-1] != ',';
-			type = (type && !ends) || (!depth && *s == ',');
-			if (type)
-				buf_add(&b, s, 1);
+	while ((text = strstr(text, "call "))) {
+		const char *from = text + 5, *name = from + part(from, " ") + 1;
+		size_t n = strcspn(name, "(");
+
+		text = name + n;
+		if (strncmp(name, "@llvm.", 6) ||
+			helper_have(&p->helpers, arena_printf("%.*s", (int)n, name)))
+			continue;
+		buf_printf(out, "declare %.*s", (int)(text - from), from);
+		while (*text != ')') {          /* "(" or ", ", a type, an operand */
+			n = *text == ',' ? 2 : 1;
+			n += part(text + n, " ");
+			buf_add(out, text, n);
+			text += n + 1;
+			text += part(text, ",)");
 		}
-		buf_printf(&b, ")\n");
-		if (!helper_have(&p->helpers, arena_printf("%.*s", (int)(end - name), name)))
-			buf_printf(&p->helpers.text, "%s", buf_str(&b));
-		b.n = 0;
+		buf_printf(out, ")\n");
 	}
-	buf_free(&b);
+}
+
+/* Lanes do not branch together. */
+static const char *lane_by_lane(Printer *p, const char *name, const char *text, DType d,
+	const char *const operand[3])
+{
+	const char *x = "undef", *one[3] = {NULL};
+	DType e = dtype_element(d);
+
+	for (int k = 0; k < dtype_lanes(d); k++) {
+		for (int i = 0; i < 3 && operand[i]; i++)
+			one[i] = llvm_lane(p, d, operand[i], k);
+		x = llvm_with_lane(p, d, x, llvm_apply(p, name, text, e, e, one), k);
+	}
+	return x;
 }
 
 const char *llvm_apply(Printer *p, const char *name, const char *text, DType to, DType from,
 	const char *const operand[3])
 {
 	static const char *const params[] = {"%a", "%b", "%c"};
-	Filling f = {to, from, {operand[0], operand[1], operand[2]}};
+	static const char *const lists[] = {"$T %a", "$T %a, $T %b", "$T %a, $T %b, $T %c"};
 	const char *fn = arena_printf("@%s_%s", name, dtype_name(from));
-	const char *t = llvm_type(p, from), *r = llvm_type(p, to);
-	Buf head = {0}, args = {0};
+	const char *list = lists[!operand[1] ? 0 : !operand[2] ? 1 : 2], *function;
+	Filling call = {to, from, from, operand}, own = {to, from, from, params};
 
+	if (dtype_lanes(from) > 1 && strstr(text, "br "))
+		return lane_by_lane(p, name, text, from, operand);
 	if (!strchr(text, ';'))
-		return llvm_emit(p, "%s", filled(p, text, &f));
-	for (int i = 0; i < 3 && operand[i]; i++) {
-		buf_printf(&head, "%s%s %s", i ? ", " : "", t, params[i]);
-		buf_printf(&args, "%s%s %s", i ? ", " : "", t, operand[i]);
-		f.operand[i] = params[i];
-	}
+		return llvm_emit(p, "%s", filled(p, text, call));
 	if (!helper_have(&p->helpers, fn)) {
-		const char *body = filled(p, text, &f);
-		llvm_declare(p, body);
-		buf_printf(&p->helpers.text, "define internal %s %s(%s) alwaysinline nounwind {\n"
-			"\t%s\n\tret %s %%r\n}\n\n", r, fn, buf_str(&head), body, r);
+		function = filled(p, arena_printf("define internal $R %s(%s) alwaysinline nounwind "
+			"{; %s; ret $R %%r\n}\n\n", fn, list, text), own);
+		llvm_declare(p, function);
+		buf_printf(&p->helpers.text, "%s", function);
 	}
-	return llvm_emit(p, "call %s %s(%s)", r, fn, buf_keep(&args));
+	return llvm_emit(p, "%s", filled(p, arena_printf("call $R %s(%s)", fn, list), call));
 }
 
 /* ---- the tables */
 
-typedef struct { const char *sint, *uint, *flt, *boolean; } Templates;
-static const Templates exact[OP_COUNT] = {
+static const char *const exact[OP_COUNT][4] = {
 #define INSTRUCTION(OP, ...) [OP_##OP] = {__VA_ARGS__},
 #include "llvm/instructions.def"
 };
-static const Templates simple[OP_COUNT] = {
+static const char *const simple[OP_COUNT][4] = {
 #define SIMPLE(OP, ...) [OP_##OP] = {__VA_ARGS__},
 #include "llvm/instructions.def"
 };
 
 const char *llvm_template(Op op, DType d, bool known)
 {
-	const Templates *t = known ? &simple[op] : &exact[op];
-	return dtype_float(d) ? t->flt : dtype_element(d) == DT_BOOL ? t->boolean :
-		dtype_signed(d) ? t->sint : t->uint;
+	static const char kinds[] = "IUFB";
+	const char *kind = dtype_info[d].kind ? strchr(kinds, dtype_info[d].kind) : NULL;
+	return kind ? (known ? simple : exact)[op][kind - kinds] : NULL;
 }
 
-const char *llvm_convert(Printer *p, const char *name, DType to, DType from, const char *x)
+/* ---- conversions */
+
+/* odd: to an f32 that rounds to a half as what it comes from */
+static const char *convert(Printer *p, bool odd, DType to, DType from, const char *x)
 {
-	static const struct { const char *name; DType from; const char *text; } conversions[] = {
-#define CONVERSION(TO, FROM, text) {#TO, DT_##FROM, text},
+	static const struct { const char *to, *from, *bits, *text; } rows[] = {
+#define CONVERSION(...) {__VA_ARGS__},
 #include "llvm/instructions.def"
 	};
-	size_t i = 0;
+	int more = bits_of(to) - bits_of(from);
 
-	while (strcmp(conversions[i].name, name) || conversions[i].from != dtype_element(from))
-		i++;
-	return llvm_apply(p, arena_printf("%s_of", name), conversions[i].text, to, from,
-		(const char *[]){x, NULL, NULL});
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strchr(rows[i].to, odd ? 'O' : kind_of(to)) &&
+			strchr(rows[i].from, kind_of(from)) &&
+			(!*rows[i].bits || (*rows[i].bits == '<' ? more < 0 : more > 0)))
+			return llvm_apply(p, arena_printf("%s_of",
+				odd ? "odd" : dtype_name(dtype_element(to))), rows[i].text, to,
+				from, (const char *[]){x, NULL, NULL});
+	return x;
+}
+
+const char *llvm_cast(Printer *p, DType to, DType from, const char *x)
+{
+	DType f32 = dtype_in_lanes(DT_F32, dtype_lanes(to)), e = dtype_element(from);
+	/* for f16 every integer below its limit is exact in f32, or far from halfway */
+	bool odd = e == DT_F64 ||
+		(dtype_element(to) == DT_BF16 && dtype_int(e) && dtype_size(e) >= 4);
+
+	if (to == from)
+		return x;
+	if (dtype_half(from) && to != f32 && dtype_element(to) != DT_BOOL)
+		return llvm_cast(p, to, f32, convert(p, false, f32, from, x));
+	if (dtype_half(to) && from != f32)
+		return convert(p, false, to, f32, convert(p, odd, f32, from, x));
+	return convert(p, false, to, from, x);
 }

@@ -5,10 +5,10 @@
 
 /* ---- statements.c: statements, the function */
 
-/* For a Dialect: the source of one lowered KERNEL, and NAME_call for a function of such slots. */
+/* For a Dialect: the source of one lowered KERNEL; NAME_call for a function of such buffers. */
 const Val *llvm_print(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
-void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, const DType *slot,
+void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
 	size_t vars, bool grid);
 
 /* An instruction, and the declaration of what it calls of LLVM's. */
@@ -21,8 +21,6 @@ const char *llvm_line(Printer *p, bool value, const char *fmt, ...)
 void llvm_label(Printer *p, const char *name, int number);
 /* The block THEN7 begins if that is true, else it goes on at DONE7; returns the number. */
 int llvm_branch(Printer *p, UOp *cond);
-/* The type of an element in memory, where a bool is a byte, or of lanes of them. */
-const char *llvm_stored(const Printer *p, DType d);
 
 /* ---- values.c: expressions */
 
@@ -30,24 +28,17 @@ const char *llvm_stored(const Printer *p, DType d);
 const char *llvm_value(Printer *p, UOp *u);
 /* the operand that is u, with all that it needs */
 const char *llvm_operand(Printer *p, UOp *u);
-/* the address of an element of what an INDEX is of: at that place, NULL: at its own; inside: there
- * is such an element */
-const char *llvm_address(Printer *p, UOp *index, const char *place, bool inside);
-/* a * b + c, rounded once where the processor does that fast */
-const char *llvm_mulacc(Printer *p, DType t, const char *a, const char *b, const char *c);
+/* lane k of x, which is a d; x with another one there */
+const char *llvm_lane(Printer *p, DType d, const char *x, int k);
+const char *llvm_with_lane(Printer *p, DType d, const char *x, const char *one, int k);
 
-/* ---- lanes.c: values with lanes */
+/* ---- memory.c: loads and stores */
 
-/* the values of these ops */
-const char *llvm_broadcast(Printer *p, UOp *u);
-const char *llvm_ramp(Printer *p, UOp *u);
-const char *llvm_shuffle(Printer *p, UOp *u);
-/* llvm_apply of a template that has no lanes, to each lane of two operands */
-const char *llvm_lane_by_lane(Printer *p, const char *name, const char *text, DType d,
-	const char *a, const char *b);
-/* what is in memory at a place with lanes; gate: of each lane, or NULL */
-const char *llvm_load_lanes(Printer *p, UOp *index, const char *gate);
-void llvm_store_lanes(Printer *p, UOp *index, const char *value, const char *gate);
+/* the dtype of what is in memory, where a bool is a byte */
+DType llvm_stored(DType d);
+const char *llvm_load(Printer *p, UOp *u);
+void llvm_store(Printer *p, UOp *u);
+void llvm_prefetch(Printer *p, UOp *u);
 
 /* ---- instructions.c: instructions.def */
 
@@ -63,6 +54,6 @@ const char *llvm_template(Op op, DType d, bool simple);
 /* The value of a template; name: what the function is called if it is one. */
 const char *llvm_apply(Printer *p, const char *name, const char *text, DType to, DType from,
 	const char *const operand[3]);
-/* x by a CONVERSION, to f32, f16, bf16 or odd */
-const char *llvm_convert(Printer *p, const char *name, DType to, DType from, const char *x);
+/* x as another dtype: by one CONVERSION, or by way of f32 */
+const char *llvm_cast(Printer *p, DType to, DType from, const char *x);
 #endif

@@ -11,17 +11,11 @@
  *         %t5 = icmp slt i64 %n1, 64
  *         br i1 %t5, label %loop1, label %end1
  *
- * Registers are arrays on the stack, from which LLVM makes values. Values with lanes are its
- * vectors (lanes.c). Pointers have types, as LLVM 14 wants them. */
+ * Registers are arrays on the stack, from which LLVM makes values. Pointers have types, as
+ * LLVM 14 wants them. */
 #include "shape/shape.h"
 #include "llvm/llvm.h"
 #include <stdarg.h>
-
-const char *llvm_stored(const Printer *p, DType d)
-{
-	bool truth = dtype_element(d) == DT_BOOL;
-	return llvm_type(p, truth ? dtype_in_lanes(DT_U8, dtype_lanes(d)) : d);
-}
 
 const char *llvm_line(Printer *p, bool value, const char *fmt, ...)
 {
@@ -35,20 +29,14 @@ const char *llvm_line(Printer *p, bool value, const char *fmt, ...)
 	va_end(ap);
 	buf_add(p->out, "\n", 1);
 	llvm_declare(p, buf_str(p->out) + was);
+	if (!strncmp(buf_str(p->out) + was, "\tbr ", 4))
+		p->block = NULL;
 	return name;
-}
-
-static bool ends_in_branch(const Buf *b)
-{
-	size_t at = b->n ? b->n - 1 : 0;
-	while (at && b->s[at - 1] != '\n')
-		at--;
-	return b->n && !strncmp(b->s + at, "\tbr ", 4);
 }
 
 void llvm_label(Printer *p, const char *name, int number)
 {
-	if (!ends_in_branch(p->out))
+	if (p->block)
 		llvm_do(p, "br label %%%s%d", name, number);
 	p->block = arena_printf("%s%d", name, number);
 	buf_printf(p->out, "%s:\n", p->block);
@@ -63,38 +51,6 @@ int llvm_branch(Printer *p, UOp *cond)
 }
 
 /* ---- statements */
-
-/* acc + a * b, stored where acc is: rounded once where that is fast */
-static const char *stored_value(Printer *p, UOp *store)
-{
-	UOp *v = store->src[1], *term = summed_product(store);
-	if (!term)
-		return llvm_operand(p, v);
-	const char *a = llvm_operand(p, term->src[0]), *b = llvm_operand(p, term->src[1]);
-	return llvm_mulacc(p, v->dtype, a, b, llvm_operand(p, v->src[0]));
-}
-
-static void print_store(Printer *p, UOp *u)
-{
-	UOp *index = u->src[0], *gate = u->nsrc > 2 ? u->src[2] : NULL;
-	bool each = gate && dtype_lanes(gate->dtype) > 1;
-	const char *t = llvm_stored(p, index->dtype), *value;
-	const char *mask = each ? llvm_operand(p, gate) : NULL;
-	int n = gate && !each ? llvm_branch(p, gate) : -1;
-
-	p->gate = each ? NULL : gate;
-	value = stored_value(p, u);
-	if (dtype_element(index->dtype) == DT_BOOL)
-		value = llvm_emit(p, "zext %s %s to %s", llvm_type(p, index->dtype), value, t);
-	if (dtype_lanes(index->dtype) > 1)
-		llvm_store_lanes(p, index, value, mask);
-	else
-		llvm_do(p, "store %s %s, %s* %s", t, value, t,
-			llvm_address(p, index, NULL, true));
-	if (n >= 0)
-		llvm_label(p, "done", n);
-	p->gate = NULL;
-}
 
 /* A loop from one number to below another, which runs at least once if `once`; returns its
  * counter. */
@@ -136,31 +92,17 @@ static void print_range(Printer *p, UOp *u)
 	name_put(p, u, loop_begin(p, "0", llvm_operand(p, u->src[0]), once));
 }
 
-/* The place need not be one that there is. */
-static void print_prefetch(Printer *p, UOp *u)
-{
-	UOp *index = u->src[0];
-	const char *at;
-
-	if (dtype_lanes(index->dtype) > 1)
-		die(MALFORMED, "node %u PREFETCH: of lanes", u->id);
-	at = llvm_address(p, index, NULL, false);
-	at = llvm_emit(p, "bitcast %s* %s to i8*", llvm_stored(p, index->dtype), at);
-	llvm_do(p, "call void @llvm.prefetch.p0i8(i8* %s, i32 %d, i32 3, i32 1)", at,
-		val_is_str(u->arg, "store"));
-}
-
 static void print_statement(Printer *p, UOp *u)
 {
 	p->texts->round++;
 	switch (u->op) {
 	case OP_LET: name_put(p, u, llvm_operand(p, u->src[0])); break;
-	case OP_STORE: print_store(p, u); break;
+	case OP_STORE: llvm_store(p, u); break;
 	case OP_RANGE: print_range(p, u); break;
 	case OP_ENDRANGE: loop_end(p); break;
 	case OP_IF: vec_push(&p->blocks, ((PrinterBlock){llvm_branch(p, u->src[0]), NULL})); break;
 	case OP_ENDIF: llvm_label(p, "done", p->blocks.at[--p->blocks.n].number); break;
-	case OP_PREFETCH: print_prefetch(p, u); break;
+	case OP_PREFETCH: llvm_prefetch(p, u); break;
 	case OP_DEFINE_REG: case OP_DEFINE_LOCAL: break;        /* print_storage */
 	case OP_BARRIER:
 		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id,
@@ -177,7 +119,7 @@ static void print_storage(Printer *p, UOp *u)
 	bool reg = u->op == OP_DEFINE_REG;
 	const char *name = arena_printf(reg ? "%%acc%d" : "%%buf%d", reg ? p->regs++ : p->bufs++);
 	const char *t = arena_printf("[%lld x %s]", (long long)storage_elements(u),
-		llvm_stored(p, u->dtype));
+		llvm_type(p, llvm_stored(u->dtype)));
 
 	if (!reg && val_is_str(u->arg->a[2], "local"))
 		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
@@ -190,7 +132,8 @@ static void print_params(Printer *p, Buf *out)
 {
 	const char *comma = "";
 	for (int k = 0; k < p->slots; k++, comma = ", ")
-		buf_printf(out, "%s%s*%s%s %s", comma, llvm_stored(p, p->call->src[1 + k]->dtype),
+		buf_printf(out, "%s%s*%s%s %s", comma,
+			llvm_type(p, llvm_stored(p->call->src[1 + k]->dtype)),
 			p->restricted ? " noalias" : "", is_stored(p, k) ? "" : " readonly",
 			p->slot_name[k]);
 	for (size_t i = 0; i < p->vars.n; i++, comma = ", ")
@@ -222,7 +165,7 @@ static void print_body(Printer *p, const Nodes *all)
 	llvm_do(p, "ret void");
 }
 
-void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, const DType *slot,
+void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
 	size_t vars, bool grid)
 {
 	const char *comma = "";
@@ -231,7 +174,7 @@ void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, con
 	buf_printf(out, "\ndefine void @%s_call(i8** %%bufs, i64* %%vars, i64 %%from, i64 %%to) "
 		"nounwind {\n", name);
 	for (size_t k = 0; k < slots; k++, comma = ", ") {
-		const char *t = d->type[slot[k] == DT_BOOL ? DT_U8 : slot[k]];
+		const char *t = d->type[llvm_stored(buffer[k]->dtype)];
 		buf_printf(out, "\t%%a%zu = getelementptr inbounds i8*, i8** %%bufs, i64 %zu\n"
 			"\t%%b%zu = load i8*, i8** %%a%zu\n"
 			"\t%%p%zu = bitcast i8* %%b%zu to %s*\n", k, k, k, k, k, k, t);
@@ -255,7 +198,6 @@ const Val *llvm_print(
 	Printer p = {.d = d, .texts = &texts, .kernel = kernel, .call = call, .out = &body,
 		.helpers = {.d = d}, .restricted = restricted};
 	Nodes all = walk(kernel);
-	DType *slot;
 
 	signature_find(&p, &all, name);
 	print_body(&p, &all);
@@ -264,10 +206,7 @@ const Val *llvm_print(
 	buf_printf(out, "define void @%s(", name);
 	print_params(&p, out);
 	buf_printf(out, ") noinline nounwind {\n%s}\n", buf_str(&body));
-	slot = arena_alloc((p.slots + 1) * sizeof *slot);
-	for (int k = 0; k < p.slots; k++)
-		slot[k] = call->src[1 + k]->dtype;
-	llvm_caller(out, d, name, p.slots, slot, p.vars.n, p.from != NULL);
+	llvm_caller(out, d, name, p.slots, call->src + 1, p.vars.n, p.from != NULL);
 	buf_free(&body);
 	return signature_end(&p);
 }

@@ -49,18 +49,18 @@ static void print_c_caller(Buf *out, const char *name, size_t slots, size_t vars
 	buf_printf(out, "%s);\n}\n", !grid ? "" : *comma ? ", from, to" : "from, to");
 }
 
-static void print_caller(Buf *out, const UOp *custom, const Dialect *d, size_t vars)
+static void print_caller(Buf *out, UOp *custom, const Dialect *d, size_t vars)
 {
 	size_t slots = custom->nsrc + 1;
-	DType *slot = arena_alloc(slots * sizeof *slot);
+	UOp **buffer = arena_alloc(slots * sizeof *buffer);
 	bool grid = own(custom, "global_size") != NULL;
 	const char *name = custom_name(custom->arg);
 
-	slot[0] = custom->dtype;
+	buffer[0] = custom;
 	for (uint32_t k = 0; k < custom->nsrc; k++)
-		slot[1 + k] = custom->src[k]->dtype;
+		buffer[1 + k] = custom->src[k];
 	if (d->caller)
-		d->caller(out, d, name, slots, slot, vars, grid);
+		d->caller(out, d, name, slots, buffer, vars, grid);
 	else
 		print_c_caller(out, name, slots, vars, grid);
 }

@@ -13,9 +13,9 @@ struct Dialect {
 	/* cstyle_print, or another printer's */
 	const Val *(*print)(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call,
 		bool restricted);
-	/* the function that run calls, of a function with these slots; NULL: C's */
+	/* the function that run calls, of a function that takes such buffers; NULL: C's */
 	void (*caller)(Buf *out, const Dialect *d, const char *name, size_t slots,
-		const DType *slot, size_t vars, bool grid);
+		UOp *const *buffer, size_t vars, bool grid);
 	const char *sigil;              /* before the name of a value, or NULL */
 	/* of a language whose expressions are instructions: prints those of u; its operand, NULL
 	 * for what has no value */
@@ -94,7 +94,7 @@ struct Printer {
 	bool restricted;
 	const UOp *gate; /* of the STORE being printed: what it encloses needs no gate of its own */
 	VEC(UOp *) open;                /* RANGEs */
-	const char *block;              /* LLVM: where instructions go */
+	const char *block;              /* LLVM: where instructions go; NULL after a branch */
 	VEC(PrinterBlock) blocks;       /* LLVM: of open RANGEs and IFs */
 	const char *from, *to;          /* the items the function runs (CPU), NULL without a grid */
 	struct Vectors *vectors;        /* of vector.c; NULL: the language has no vectors */
