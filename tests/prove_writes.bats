@@ -719,3 +719,17 @@ without_gates() {
 		[[ $errors == *"may touch the same place"* ]]
 	done
 }
+@test "items of a grid write apart: a place clamped to what the gate of the store says" {
+	printf 'input a f32[n, 5] where n in 16..18\noutput y = a * a + 1\n' > a.t
+	tool trace a.t | tool fuse | tool lower -t llvm \
+		--opt 'E_n_5: split 1 3 overlap; split 1.0 2; split 1.0.0 4 pad; order 1.0.1 1.0.0.1 1.0.0.0 1.1; tile 1.1 1 8; grid 3' > l.mp
+	tool prove l.mp
+	tool show l.mp > a.txt
+	# the gate lets more through than what is clamped: gates A < B, and MIN(A, B - 1)
+	a=$(sed -n 's/^%[0-9]* = MIN i64 \(%[0-9]*\) %[0-9]*$/\1/p' a.txt | while read -r a; do grep -o "CMPLT bool $a " a.txt; done | tail -n 1)
+	[ -n "$a" ]
+	more=$(sed -n 's/^\(%[0-9]*\) = ADD i64 %[0-9]* %[0-9]*$/\1/p' a.txt | while read -r x; do grep -o "CMPLT bool %[0-9]* $x$" a.txt; done | tail -n 1)
+	sed "s/$a.*/$a${more##* }/" a.txt | tool show -p > bad.mp
+	fails 4 tool prove bad.mp
+	[[ $errors == *"may touch the same place"* ]]
+}

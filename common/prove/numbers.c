@@ -38,6 +38,7 @@ struct Numbers {
 	Map state;              /* registers that are one cell, which holds all that was stored */
 	Map set[WORLDS];        /* node: its number + 1, as in the maps below */
 	bool sets[OP_COUNT];    /* ops of which there are some */
+	Map least;              /* MIN: its operand that is the less, where conditions are true */
 	Map let[WORLDS];
 	Map cell[WORLDS];       /* cell: its place in `cells` */
 	Map written;            /* PARAMs of buffers that the kernel writes */
@@ -310,6 +311,7 @@ static bool let_number(Numbers *n, int w, const UOp *let, uint64_t *x)
 static uint64_t derived(Numbers *n, int w, UOp *u)
 {
 	uint64_t x;
+	UOp *less;
 	switch (u->op) {
 	case OP_VAR: return number_mix(u->id, 1);
 	case OP_RANGE: return number_mix(u->id, 2);
@@ -321,6 +323,9 @@ static uint64_t derived(Numbers *n, int w, UOp *u)
 	case OP_ADD: case OP_SUB: case OP_MUL: case OP_NEG:
 		return u->dtype == DT_I64 ? integer(n, w, u) : hashed(n, w, u, 4, 0);
 	case OP_FLOORDIV: return quotient(n, w, u);
+	case OP_MIN:
+		less = map_get(&n->least, PKEY(u));
+		return less ? value(n, w, less) : hashed(n, w, u, 4, 0);
 	case OP_CMPLT: return comparison(n, w, u);
 	case OP_CMPEQ: case OP_CMPNE:
 		/* integers are equal where their difference is 0, which places may be moved by */
@@ -394,10 +399,18 @@ void number_know(Numbers *n, UOp *u)
 		number_set(n, w, u, number_mix(u->id, 6));
 }
 
+/* With a < b, MIN(a, b - 1) is a. */
 void number_true(Numbers *n, UOp *cond)
 {
 	for (int w = 0; w < WORLDS; w++)
 		number_set(n, w, cond, truth(true));
+	for (uint32_t i = 0; (cond->op == OP_LET || cond->op == OP_AND) && i < cond->nsrc; i++)
+		number_true(n, cond->src[i]);
+	if (cond->op != OP_CMPLT || cond->src[0]->dtype != DT_I64)
+		return;
+	UOp *a = cond->src[0], *most = ix_sub(cond->src[1], ix_const(1));
+	map_put(&n->least, PKEY(NODE(OP_MIN, DT_I64, VNIL, a, most)), a);
+	map_put(&n->least, PKEY(NODE(OP_MIN, DT_I64, VNIL, most, a)), a);
 }
 
 void number_decide(Numbers *n, const Instead *x) { n->instead = *x; }
@@ -697,6 +710,7 @@ void numbers_free(Numbers *n)
 		free(n->head[w]);
 	}
 	map_free(&n->own);
+	map_free(&n->least);
 	map_free(&n->state);
 	map_free(&n->written);
 	map_free(&n->defined);

@@ -19,7 +19,7 @@ void numbers_free(Numbers *n);
 /* Sets the number of a node in one world; in both, to one unknown. */
 void number_set(Numbers *n, int world, UOp *u, uint64_t number);
 void number_know(Numbers *n, UOp *u);
-/* A condition is true in both. */
+/* A condition is true in both, with all that follows: what it is an AND of, what a MIN is. */
 void number_true(Numbers *n, UOp *cond);
 /* Decides comparisons of indices, without their LETs, with other values in the place of some: to[w]
  * in world w. */

@@ -573,8 +573,7 @@ static void find_given(Same *s)
 static void set_given(const Same *s, Numbers *n)
 {
 	for (size_t i = 0; i < s->given.n; i++)
-		for (UOp *u = s->given.at[i]; u; u = u->op == OP_LET ? u->src[0] : NULL)
-			number_true(n, u);
+		number_true(n, s->given.at[i]);
 }
 
 /* ---- the comparison */
