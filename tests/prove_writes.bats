@@ -709,11 +709,11 @@ without_gates() {
 			    f'%{n+2} = SINK %{n+1} {{names: ["y"]}}', sep="\n")
 		END
 	}
-	for good in '110 1 23 45 67' '22 0 44' '154 1 23 45 67'; do
+	for good in '110 1 23 45 67' '22 0 44' '154 1 23 45 67' '0 17 33 49' '3 15 3'; do
 		rows $good > rows.mp
 		tool prove rows.mp
 	done
-	for bad in '12 1' '0 11' '12 1 23 45 67' '33 0 44' '110 1 23 45 99'; do
+	for bad in '12 1' '0 11' '12 1 23 45 67' '33 0 44' '110 1 23 45 99' '0 17 28 49'; do
 		rows $bad > rows.mp
 		fails 4 tool prove rows.mp
 		[[ $errors == *"may touch the same place"* ]]

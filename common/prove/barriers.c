@@ -145,22 +145,37 @@ static bool lane_in(const Digits *d, const Sum *s, int64_t *c, Sum *rest)
 	return !*c || sum_term(rest, -*c, d->lane);
 }
 
-/* Whether all places are lane + k, the k's being multiples of how many lanes there are: the usual
+static int by_number(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Whether all places are c*lane + k, of which two have one k or no place in common: the usual
  * way. */
 static bool side_by_side(const Digits *d, const Access *const *a, size_t n)
 {
-	int64_t lanes, c;
+	int64_t lanes, step = 0, c, far, *k = arena_alloc(n * sizeof *k);
 	Sum s, rest, first;
 	if (!ix_is_const(d->lane->src[0], &lanes) || a[0]->index->nsrc != 2)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		sum_of(&s, a[i]->index->src[1]);
-		if (!lane_in(d, &s, &c, &rest) || c != 1)
+		if (!lane_in(d, &s, &c, &rest) || c <= 0 || (i && c != step))
 			return false;
+		step = c;
 		first = i ? first : rest;
-		if (!sum_plus(&rest, -1, &first) || rest.n || rest.k % lanes)
+		if (!sum_plus(&rest, -1, &first) || rest.n)
 			return false;
+		k[i] = rest.k;
 	}
+	if (__builtin_mul_overflow(step, lanes, &far))
+		return false;
+	qsort(k, n, sizeof *k, by_number);
+	for (size_t i = 1; i < n; i++)
+		if (k[i] != k[i - 1] &&
+			(uint64_t)k[i] - (uint64_t)k[i - 1] <= (uint64_t)(far - step))
+			return false;
 	return true;
 }
 
