@@ -96,7 +96,7 @@ spoil() {
 		rm "$e"
 		tool compile k.p | cmp - whole.mp
 	done
-	rm -r cache
+	rm -rf cache
 	tool compile -j 1 k.p | cmp - whole.mp
 	ok tool run whole.mp x=rand
 	# nor is what was exchanged for another entry loaded
@@ -105,7 +105,7 @@ spoil() {
 }
 
 @test "cache: a folder that cannot be written, is a file, or belongs to somebody else" {
-	rm -r cache
+	rm -rf cache
 	echo > cache
 	runs
 	rm cache
@@ -132,14 +132,14 @@ spoil() {
 
 @test "cache: a cache that vanishes, between compile and run and between two documents" {
 	tool render -t clang g.mp | tool compile > o.mp
-	rm -r cache
+	rm -rf cache
 	runs o.mp
 	rm -rf cache
 	sed 's/\* 2/* 3/' g.t > h.t
 	tool trace h.t > h.mp
 	{ cat g.mp; sleep 3; cat h.mp; } | tool run x=1 > out &
 	sleep 1.5
-	rm -r cache
+	rm -rf cache
 	wait $!
 	[ "$(grep -c '\[' out)" = 4 ]
 	runs
@@ -158,7 +158,7 @@ spoil() {
 	# 4 KiB: the compiler's output and entries do not fit; what is cached already is read
 	runs
 	(ulimit -f 1; runs)
-	rm -r cache
+	rm -rf cache
 	mkdir cache
 	(ulimit -f 1; fails 1 tool run g.mp x=1)
 	runs
@@ -180,7 +180,7 @@ spoil() {
 		*) echo "write $k: status $status"; return 1 ;;
 		esac
 	done
-	rm -r cache
+	rm -rf cache
 	mkdir cache
 	# nor do compilers that run beside each other each have their say
 	for k in 1 2 3; do (ulimit -f 1; fails 1 tool run k.p x=rand); done
