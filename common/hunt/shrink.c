@@ -311,8 +311,8 @@ static size_t count_statements(const Graph *g)
 
 static size_t count_actions(const Graph *g) { return count_in_kernels(g, actions_in); }
 
-/* passed: how many statements, or actions, the kernels before have had; kept: the number of times
- * that a statement stays, by id + 1; counter: what a loop's counter is without it */
+/* passed: how many statements, or actions, the kernels before have had; kept: statements that stay
+ * in at least one place, by id + 1; counter: what a loop's counter is without it */
 typedef struct { size_t from, to, passed; Map kept; int counter; } Statements;
 
 /* Which statements of a list stay: a loop or branch goes with its end. */
