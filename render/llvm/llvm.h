@@ -5,9 +5,9 @@
 
 /* ---- statements.c: statements, the function */
 
-/* For a Dialect: the source of one lowered KERNEL; NAME_call for a function of such buffers. */
-const Val *llvm_print(
-	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
+/* For a Dialect. */
+void llvm_body(Printer *p, const Nodes *all);
+void llvm_head(Printer *p, Buf *out, const char *name);
 void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
 	size_t vars, bool grid);
 
