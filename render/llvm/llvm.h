@@ -49,11 +49,8 @@ const char *llvm_suffix(DType d);
 const char *llvm_each(const Printer *p, DType d, const char *number);
 /* Declares LLVM's own functions that instructions call. */
 void llvm_declare(Printer *p, const char *text);
-/* The template of an op on sources of dtype d, a simple one where that is right; or NULL. */
-const char *llvm_template(Op op, DType d, bool simple);
-/* The value of a template; name: what the function is called if it is one. */
-const char *llvm_apply(Printer *p, const char *name, const char *text, DType to, DType from,
-	const char *const operand[3]);
+/* The value of an op that the table has; NULL: it has none. */
+const char *llvm_op(Printer *p, UOp *u);
 /* x as another dtype: by one CONVERSION, or by way of f32 */
 const char *llvm_cast(Printer *p, DType to, DType from, const char *x);
 #endif

@@ -16,14 +16,6 @@ DType llvm_stored(DType d)
 
 /* ---- places */
 
-static UOp *place_of(const Printer *p, const UOp *index)
-{
-	if (index->nsrc != 2 || !map_get(&p->names, PKEY(index->src[0])))
-		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
-			index->id);
-	return index->src[1];
-}
-
 /* Are they successive elements? */
 static bool contiguous(const UOp *place)
 {

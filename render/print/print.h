@@ -124,6 +124,8 @@ int64_t storage_elements(UOp *u);
 /* Text of value u in the statement being printed; long expressions are cut by temporaries before
  * it. */
 Text expr_text(Printer *p, UOp *u);
+/* Where that is in its storage, which has a name; dies with MALFORMED when that is not so. */
+UOp *place_of(const Printer *p, const UOp *index);
 /* The element that an INDEX addresses. */
 const char *expr_place(Printer *p, UOp *index);
 /* The same, in parentheses when its outermost operator binds weaker than prec. */
