@@ -110,8 +110,9 @@ static int parts_of_short(const Tiling *t, int64_t size)
 	return best;
 }
 
-/* As many accumulators as have two iterations each, up to four vectors of them, or without vectors
- * as leave a short tail; one for each element of a block that is the last of several loops. */
+/* As many accumulators as have two iterations each, up to four vectors of them (hide_latency() has
+ * more), or without vectors as leave a short tail; one for each element of a block that is the last
+ * of several loops. */
 static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
@@ -310,6 +311,19 @@ static void shorter_tail(Tiling *t)
 		t->p->partial /= 2;
 }
 
+/* A row by itself has no additions but its own: as many vectors of them as begin before the first
+ * is done, in two iterations each at least, within half of the registers. */
+static void hide_latency(Tiling *t)
+{
+	int most = target->machine.latency * target->machine.ops;
+	int64_t size = longest_loop(t);
+	if (most > target->registers / 2)
+		most = target->registers / 2;
+	while (t->p->partial >= t->lanes && 2 * t->p->partial <= most * t->lanes &&
+		4 * t->p->partial <= size)
+		t->p->partial *= 2;
+}
+
 /* Several vectors of a row, or one each of several rows. */
 static void tile_elements(Tiling *t)
 {
@@ -322,6 +336,8 @@ static void tile_elements(Tiling *t)
 	if (rows >= 0) {
 		tile(t->p, rows, ROWS_FOLDED, 1);
 		shorter_tail(t);
+	} else if (t->heavy && t->lanes > 1) {
+		hide_latency(t);
 	}
 	tile(t->p, t->v, vectors, t->lanes);
 	choose_items(t, t->p->norder > 1 ? t->p->norder - 1 : 1);
