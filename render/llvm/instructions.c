@@ -67,6 +67,9 @@ static const char *word_of(const Printer *p, Filling *f, const char *word)
 	case 'N': return llvm_suffix(f->from);
 	case 'K': return llvm_suffix(f->to);
 	case 'W': return llvm_each(p, f->type, arena_printf("%d", bits));
+	case 'L':
+		f->type = DT_BOOL;
+		return arena_printf("i%d", dtype_lanes(f->from));
 	case 'M': return llvm_each(p, f->type, arena_printf("%d", bits - 1));
 	case '%': return strchr("abc", word[1]) && !word[2] ? f->operand[word[1] - 'a'] : word;
 	case ';': return "\n\t";
@@ -124,22 +127,8 @@ void llvm_declare(Printer *p, const char *text)
 	}
 }
 
-/* Lanes do not branch together. */
-static const char *lane_by_lane(Printer *p, const char *name, const char *text, DType d,
-	const char *const operand[3])
-{
-	const char *x = "undef", *one[3] = {NULL};
-	DType e = dtype_element(d);
-
-	for (int k = 0; k < dtype_lanes(d); k++) {
-		for (int i = 0; i < 3 && operand[i]; i++)
-			one[i] = llvm_lane(p, d, operand[i], k);
-		x = llvm_with_lane(p, d, x, llvm_apply(p, name, text, e, e, one), k);
-	}
-	return x;
-}
-
-const char *llvm_apply(Printer *p, const char *name, const char *text, DType to, DType from,
+/* The value of a template; name: what the function is called if it is one. */
+static const char *apply(Printer *p, const char *name, const char *text, DType to, DType from,
 	const char *const operand[3])
 {
 	static const char *const params[] = {"%a", "%b", "%c"};
@@ -148,8 +137,6 @@ const char *llvm_apply(Printer *p, const char *name, const char *text, DType to,
 	const char *list = lists[!operand[1] ? 0 : !operand[2] ? 1 : 2], *function;
 	Filling call = {to, from, from, operand}, own = {to, from, from, params};
 
-	if (dtype_lanes(from) > 1 && strstr(text, "br "))
-		return lane_by_lane(p, name, text, from, operand);
 	if (!strchr(text, ';'))
 		return llvm_emit(p, "%s", filled(p, text, call));
 	if (!helper_have(&p->helpers, fn)) {
@@ -161,22 +148,31 @@ const char *llvm_apply(Printer *p, const char *name, const char *text, DType to,
 	return llvm_emit(p, "%s", filled(p, arena_printf("call $R %s(%s)", fn, list), call));
 }
 
-/* ---- the tables */
+/* ---- ops */
 
-static const char *const exact[OP_COUNT][4] = {
-#define INSTRUCTION(OP, ...) [OP_##OP] = {__VA_ARGS__},
-#include "llvm/instructions.def"
-};
-static const char *const simple[OP_COUNT][4] = {
-#define SIMPLE(OP, ...) [OP_##OP] = {__VA_ARGS__},
-#include "llvm/instructions.def"
-};
-
-const char *llvm_template(Op op, DType d, bool known)
+const char *llvm_op(Printer *p, UOp *u)
 {
+	static const char *const rows[2][OP_COUNT][4] = {
+#define INSTRUCTION(OP, ...) [false][OP_##OP] = {__VA_ARGS__},
+#define SIMPLE(OP, ...) [true][OP_##OP] = {__VA_ARGS__},
+#include "llvm/instructions.def"
+	};
 	static const char kinds[] = "IUFB";
-	const char *kind = dtype_info[d].kind ? strchr(kinds, dtype_info[d].kind) : NULL;
-	return kind ? (known ? simple : exact)[op][kind - kinds] : NULL;
+	DType from = u->nsrc ? u->src[0]->dtype : u->dtype;
+	char kind = dtype_info[from].kind;
+	bool simple = op_is_simple(u);
+	const char *text = kind ? rows[simple][u->op][strchr(kinds, kind) - kinds] : NULL;
+	const char *operand[3] = {NULL};
+
+	if (!text && op_elementwise(u->op))
+		die(MALFORMED, "node %u %s: target llvm has none of %s", u->id, op_name(u->op),
+			dtype_name(from));
+	if (!text)
+		return NULL;
+	for (uint32_t i = 0; i < u->nsrc; i++)
+		operand[i] = llvm_operand(p, u->src[i]);
+	return apply(p, arena_printf("%s%s", simple ? "simple_" : "", op_word(u->op)), text,
+		u->dtype, from, operand);
 }
 
 /* ---- conversions */
@@ -194,7 +190,7 @@ static const char *convert(Printer *p, bool odd, DType to, DType from, const cha
 		if (strchr(rows[i].to, odd ? 'O' : kind_of(to)) &&
 			strchr(rows[i].from, kind_of(from)) &&
 			(!*rows[i].bits || (*rows[i].bits == '<' ? more < 0 : more > 0)))
-			return llvm_apply(p, arena_printf("%s_of",
+			return apply(p, arena_printf("%s_of",
 				odd ? "odd" : dtype_name(dtype_element(to))), rows[i].text, to,
 				from, (const char *[]){x, NULL, NULL});
 	return x;

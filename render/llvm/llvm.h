@@ -5,9 +5,9 @@
 
 /* ---- statements.c: statements, the function */
 
-/* For a Dialect: the source of one lowered KERNEL; NAME_call for a function of such buffers. */
-const Val *llvm_print(
-	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
+/* For a Dialect. */
+void llvm_body(Printer *p, const Nodes *all);
+void llvm_head(Printer *p, Buf *out, const char *name);
 void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp *const *buffer,
 	size_t vars, bool grid);
 
@@ -49,11 +49,8 @@ const char *llvm_suffix(DType d);
 const char *llvm_each(const Printer *p, DType d, const char *number);
 /* Declares LLVM's own functions that instructions call. */
 void llvm_declare(Printer *p, const char *text);
-/* The template of an op on sources of dtype d, a simple one where that is right; or NULL. */
-const char *llvm_template(Op op, DType d, bool simple);
-/* The value of a template; name: what the function is called if it is one. */
-const char *llvm_apply(Printer *p, const char *name, const char *text, DType to, DType from,
-	const char *const operand[3]);
+/* The value of an op that the table has; NULL: it has none. */
+const char *llvm_op(Printer *p, UOp *u);
 /* x as another dtype: by one CONVERSION, or by way of f32 */
 const char *llvm_cast(Printer *p, DType to, DType from, const char *x);
 #endif

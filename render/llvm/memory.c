@@ -16,14 +16,6 @@ DType llvm_stored(DType d)
 
 /* ---- places */
 
-static UOp *place_of(const Printer *p, const UOp *index)
-{
-	if (index->nsrc != 2 || !map_get(&p->names, PKEY(index->src[0])))
-		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
-			index->id);
-	return index->src[1];
-}
-
 /* Are they successive elements? */
 static bool contiguous(const UOp *place)
 {
@@ -138,20 +130,6 @@ const char *llvm_load(Printer *p, UOp *u)
 	return llvm_cast(p, u->dtype, d, x);
 }
 
-/* acc + a * b, stored where acc is: rounded once where that is fast */
-static const char *stored_value(Printer *p, UOp *store)
-{
-	UOp *v = store->src[1], *term = summed_product(store);
-	const char *operand[3];
-
-	if (!term)
-		return llvm_operand(p, v);
-	for (int i = 0; i < 3; i++)
-		operand[i] = llvm_operand(p, i < 2 ? term->src[i] : v->src[0]);
-	return llvm_apply(p, "mulacc", llvm_template(OP_MULACC, v->dtype, false), v->dtype,
-		v->dtype, operand);
-}
-
 void llvm_store(Printer *p, UOp *u)
 {
 	UOp *index = u->src[0], *gate = u->nsrc > 2 ? u->src[2] : NULL;
@@ -159,7 +137,7 @@ void llvm_store(Printer *p, UOp *u)
 
 	p->gate = n >= 0 ? gate : NULL;
 	move(p, index, gate, llvm_cast(p, llvm_stored(index->dtype), index->dtype,
-		stored_value(p, u)));
+		llvm_operand(p, stored_value(u))));
 	if (n >= 0)
 		llvm_label(p, "done", n);
 	p->gate = NULL;

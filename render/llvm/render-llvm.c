@@ -4,9 +4,11 @@
 
 static const Dialect llvm = {
 	.target = "llvm",
-	.print = llvm_print,
+	.body = llvm_body,
+	.head = llvm_head,
 	.caller = llvm_caller,
 	.value = llvm_value,
+	.comment = "; %s\n",
 	.sigil = "%",
 	.type = {"i1", "i8", "i16", "i32", "i64", "i8", "i16", "i32", "i64", "i16", "i16", "float",
 		"double"},

@@ -52,37 +52,35 @@ int llvm_branch(Printer *p, UOp *cond)
 
 /* ---- statements */
 
+static void loop_turn(Printer *p, const char *counter, PrinterBlock b)
+{
+	llvm_do(p, "br i1 %s, label %%loop%d, label %%end%d",
+		llvm_emit(p, "icmp slt i64 %s, %s", counter, b.below), b.number, b.number);
+}
+
 /* A loop from one number to below another, which runs at least once if `once`; returns its
  * counter. */
 static const char *loop_begin(Printer *p, const char *from, const char *to, bool once)
 {
 	int n = p->lets++;
-	const char *counter = arena_printf("%%r%d", n), *before = p->block, *c;
+	const char *counter = arena_printf("%%r%d", n), *before = p->block;
 
-	vec_push(&p->blocks, ((PrinterBlock){n, once ? to : NULL}));
+	vec_push(&p->blocks, ((PrinterBlock){n, to}));
+	if (!once)
+		loop_turn(p, from, p->blocks.at[p->blocks.n - 1]);
 	llvm_label(p, "loop", n);
 	llvm_do(p, "%s = phi i64 [%s, %%%s], [%%n%d, %%next%d]", counter, from, before, n, n);
-	if (once)
-		return counter;
-	c = llvm_emit(p, "icmp slt i64 %s, %s", counter, to);
-	llvm_do(p, "br i1 %s, label %%body%d, label %%end%d", c, n, n);
-	llvm_label(p, "body", n);
 	return counter;
 }
 
 static void loop_end(Printer *p)
 {
 	PrinterBlock b = p->blocks.at[--p->blocks.n];
-	int n = b.number;
 
-	llvm_label(p, "next", n);
-	llvm_do(p, "%%n%d = add nsw i64 %%r%d, 1", n, n);
-	if (b.below)
-		llvm_do(p, "br i1 %s, label %%loop%d, label %%end%d",
-			llvm_emit(p, "icmp slt i64 %%n%d, %s", n, b.below), n, n);
-	else
-		llvm_do(p, "br label %%loop%d", n);
-	llvm_label(p, "end", n);
+	llvm_label(p, "next", b.number);
+	llvm_do(p, "%%n%d = add nsw i64 %%r%d, 1", b.number, b.number);
+	loop_turn(p, arena_printf("%%n%d", b.number), b);
+	llvm_label(p, "end", b.number);
 }
 
 static void print_range(Printer *p, UOp *u)
@@ -104,9 +102,6 @@ static void print_statement(Printer *p, UOp *u)
 	case OP_ENDIF: llvm_label(p, "done", p->blocks.at[--p->blocks.n].number); break;
 	case OP_PREFETCH: llvm_prefetch(p, u); break;
 	case OP_DEFINE_REG: case OP_DEFINE_LOCAL: break;        /* print_storage */
-	case OP_BARRIER:
-		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id,
-			p->d->target);
 	default: die(MALFORMED, "node %u %s: is no statement", u->id, op_name(u->op));
 	}
 }
@@ -121,16 +116,15 @@ static void print_storage(Printer *p, UOp *u)
 	const char *t = arena_printf("[%lld x %s]", (long long)storage_elements(u),
 		llvm_type(p, llvm_stored(u->dtype)));
 
-	if (!reg && val_is_str(u->arg->a[2], "local"))
-		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
-			p->d->target);
 	llvm_do(p, "%s = alloca %s, align 64", name, t);
 	name_put(p, u, llvm_emit(p, "getelementptr inbounds %s, %s* %s, i64 0, i64 0", t, t, name));
 }
 
-static void print_params(Printer *p, Buf *out)
+void llvm_head(Printer *p, Buf *out, const char *name)
 {
 	const char *comma = "";
+
+	buf_printf(out, "define void @%s(", name);
 	for (int k = 0; k < p->slots; k++, comma = ", ")
 		buf_printf(out, "%s%s*%s%s %s", comma,
 			llvm_type(p, llvm_stored(p->call->src[1 + k]->dtype)),
@@ -140,9 +134,10 @@ static void print_params(Printer *p, Buf *out)
 		buf_printf(out, "%si64 %s", comma, p->var_name[i]);
 	if (p->from)
 		buf_printf(out, "%si64 %s, i64 %s", comma, p->from, p->to);
+	buf_printf(out, ") noinline nounwind {");
 }
 
-static void print_body(Printer *p, const Nodes *all)
+void llvm_body(Printer *p, const Nodes *all)
 {
 	const char *item;
 
@@ -151,13 +146,7 @@ static void print_body(Printer *p, const Nodes *all)
 		if (all->at[i]->op == OP_DEFINE_REG || all->at[i]->op == OP_DEFINE_LOCAL)
 			print_storage(p, all->at[i]);
 	item = p->from ? loop_begin(p, p->from, p->to, false) : NULL;
-	for (size_t i = 0; i < all->n; i++) {
-		UOp *u = all->at[i];
-		if (u->op == OP_SPECIAL && (!item || !val_is_str(u->arg, "gidx0")))
-			die(MALFORMED, "node %u SPECIAL: is no place in the kernel's grid", u->id);
-		if (u->op == OP_SPECIAL)
-			name_put(p, u, item);
-	}
+	name_item(p, all, item);
 	for (uint32_t i = 0; i < p->kernel->nsrc; i++)
 		print_statement(p, p->kernel->src[i]);
 	if (item)
@@ -188,25 +177,4 @@ void llvm_caller(Buf *out, const Dialect *d, const char *name, size_t slots, UOp
 	buf_printf(out, "\tcall void @%s(%s%s%s)\n\tret void\n}\n", name, buf_str(&call),
 		grid ? comma : "", grid ? "i64 %from, i64 %to" : "");
 	buf_free(&call);
-}
-
-const Val *llvm_print(
-	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
-{
-	static ARENA Texts texts;       /* for all kernels: statements are numbered on */
-	Buf body = {0};
-	Printer p = {.d = d, .texts = &texts, .kernel = kernel, .call = call, .out = &body,
-		.helpers = {.d = d}, .restricted = restricted};
-	Nodes all = walk(kernel);
-
-	signature_find(&p, &all, name);
-	print_body(&p, &all);
-	buf_printf(out, "%s", buf_str(&p.helpers.text));
-	print_origin(&p, out, "; %s\n");
-	buf_printf(out, "define void @%s(", name);
-	print_params(&p, out);
-	buf_printf(out, ") noinline nounwind {\n%s}\n", buf_str(&body));
-	llvm_caller(out, d, name, p.slots, call->src + 1, p.vars.n, p.from != NULL);
-	buf_free(&body);
-	return signature_end(&p);
 }

@@ -22,33 +22,15 @@ static const char *const_text(UOp *u)
 		memcpy(&bits, &v, sizeof bits);
 		return arena_printf("0x%016llX", (unsigned long long)bits);
 	}
-	if (u->dtype == DT_BOOL)
-		return const_is_int(u, &i) && i ? "true" : "false";
-	if (dtype_int(u->dtype) && const_is_int(u, &i))
+	if (const_is_int(u, &i) && u->dtype == DT_BOOL)
+		return i ? "true" : "false";
+	if (const_is_int(u, &i))
 		return arena_printf("%lld", (long long)i);
 	const_get(u, &bits);
 	return arena_printf("%llu", (unsigned long long)bits);
 }
 
-/* ---- arithmetic */
-
-/* NULL: u has no value */
-static const char *op_text(Printer *p, UOp *u)
-{
-	DType from = u->nsrc ? u->src[0]->dtype : u->dtype;
-	bool simple = op_is_simple(u);
-	const char *text = llvm_template(u->op, from, simple), *operand[3] = {NULL};
-	const char *name = arena_printf("%s%s", simple ? "simple_" : "", op_word(u->op));
-
-	if (!text && op_elementwise(u->op))
-		die(MALFORMED, "node %u %s: target llvm has none of %s", u->id, op_name(u->op),
-			dtype_name(from));
-	if (!text)
-		return NULL;
-	for (uint32_t i = 0; i < u->nsrc; i++)
-		operand[i] = llvm_operand(p, u->src[i]);
-	return llvm_apply(p, name, text, u->dtype, from, operand);
-}
+/* ---- conversions */
 
 /* A bool's bits are its number. */
 static const char *cast_text(Printer *p, UOp *u)
@@ -57,7 +39,7 @@ static const char *cast_text(Printer *p, UOp *u)
 	bool truth = dtype_element(to) == DT_BOOL || dtype_element(from) == DT_BOOL;
 
 	return u->op == OP_CAST || truth ? llvm_cast(p, to, from, llvm_operand(p, u->src[0])) :
-		op_text(p, u);
+		llvm_op(p, u);
 }
 
 /* ---- lanes */
@@ -142,6 +124,6 @@ const char *llvm_value(Printer *p, UOp *u)
 	case OP_BROADCAST: return broadcast_text(p, u);
 	case OP_SHUFFLE: return shuffle_text(p, u);
 	case OP_RAMP: return "";        /* llvm_operand() */
-	default: return op_text(p, u);
+	default: return llvm_op(p, u);
 	}
 }

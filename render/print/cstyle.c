@@ -145,20 +145,9 @@ static void print_local(Printer *p, UOp *u)
 {
 	bool shared = u->arg->n > 2 && val_is_str(u->arg->a[2], "local");
 	const char *name = arena_printf("buf%d", p->bufs++);
-	if (shared && !p->d->local)
-		die(UNSUPPORTED, "node %u DEFINE_LOCAL: target %s has no local memory", u->id,
-			p->d->target);
 	print_line(p, "%s%s %s[%lld];", shared ? p->d->local : p->d->aligned, type(p, u->dtype),
 		name, (long long)storage_elements(u));
 	name_put(p, u, name);
-}
-
-static void print_barrier(Printer *p, UOp *u)
-{
-	if (!p->d->barrier)
-		die(UNSUPPORTED, "node %u BARRIER: target %s has no work groups", u->id,
-			p->d->target);
-	print_line(p, "%s", p->d->barrier);
 }
 
 static void print_prefetch(Printer *p, UOp *u)
@@ -256,7 +245,7 @@ static uint32_t print_statement(Printer *p, uint32_t i)
 		break;
 	case OP_DEFINE_REG: return 1 + print_reg(p, u, next);
 	case OP_DEFINE_LOCAL: print_local(p, u); break;
-	case OP_BARRIER: print_barrier(p, u); break;
+	case OP_BARRIER: print_line(p, "%s", p->d->barrier); break;
 	case OP_PREFETCH: print_prefetch(p, u); break;
 	default: die(MALFORMED, "node %u %s: is no statement", u->id, op_name(u->op));
 	}
@@ -272,9 +261,10 @@ static const char *size_param(const Printer *p, const char *name, size_t at)
 	return arena_printf("const %s %s", type(p, DT_I64), name);
 }
 
-static void print_params(Printer *p, Buf *out)
+void cstyle_head(Printer *p, Buf *out, const char *name)
 {
 	const char *comma = "";
+	buf_printf(out, "%s %s(", p->d->kernel, name);
 	for (int k = 0; k < p->slots; k++) {
 		DType dt = p->call->src[1 + k]->dtype;
 		bool input = !is_stored(p, k);
@@ -296,6 +286,7 @@ static void print_params(Printer *p, Buf *out)
 			"uint3 item_at [[thread_position_in_threadgroup]]", comma);
 	else if (!*comma)
 		buf_printf(out, "void");
+	buf_printf(out, ")\n{");
 }
 
 /* ---- grids */
@@ -303,18 +294,10 @@ static void print_params(Printer *p, Buf *out)
 /* opens the loop over items, if the kernel has a grid */
 static void print_items(Printer *p, const Nodes *all)
 {
-	const char *name = p->from ? name_unique(&p->used, "gidx0") : NULL, *cast = "",
-		   *t = type(p, DT_I64);
-	for (size_t i = 0; i < all->n; i++) {
-		UOp *u = all->at[i];
-		if (u->op == OP_SPECIAL && (!name || !val_is_str(u->arg, "gidx0")))
-			die(MALFORMED, "node %u SPECIAL: is no place in the kernel's grid", u->id);
-		if (u->op != OP_SPECIAL)
-			continue;
-		name_put(p, u, name);
-		t = value_type(p, u);
-		cast = is_narrow(p, u) ? arena_printf("(%s)", t) : "";
-	}
+	const char *name = p->from ? name_unique(&p->used, "gidx0") : NULL;
+	UOp *item = name_item(p, all, name);
+	const char *t = item ? value_type(p, item) : type(p, DT_I64);
+	const char *cast = item && is_narrow(p, item) ? arena_printf("(%s)", t) : "";
 	if (!name)
 		return;
 	print_line(p, "for (%s %s = %s%s; %s < %s%s; %s++) {", t, name, cast, p->from, name, cast,
@@ -348,7 +331,7 @@ static void print_specials(Printer *p, const Nodes *all)
 
 /* The function that run calls on a CPU: it takes buffers and size variables as two arrays, and the
  * range of items; a kernel without a grid is a single item. */
-static void print_caller(Printer *p, const char *name)
+void cstyle_caller(Printer *p, const char *name)
 {
 	const char *comma = "", *unused[4], *t = type(p, DT_I64);
 	size_t n = 0;
@@ -375,17 +358,6 @@ static void print_caller(Printer *p, const char *name)
 	buf_printf(p->out, "%s);\n}\n", !p->from ? "" : *comma ? ", from, to" : "from, to");
 }
 
-static bool uses_f64(const Printer *p, const Nodes *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (dtype_element(all->at[i]->dtype) == DT_F64)
-			return true;
-	for (size_t i = 0; i < p->helpers.names.n; i++)
-		if (strstr(p->helpers.names.at[i], "f64"))
-			return true;
-	return false;
-}
-
 /* The size variables that fit into the type of places, in that type. */
 static void print_narrow_vars(Printer *p)
 {
@@ -400,8 +372,10 @@ static void print_narrow_vars(Printer *p)
 	}
 }
 
-static void print_body(Printer *p, const Nodes *all)
+void cstyle_body(Printer *p, const Nodes *all)
 {
+	if (p->d->lanes)
+		vectors_begin(p);
 	p->indent = 1;
 	print_narrow_vars(p);
 	p->d->on_cpu ? print_items(p, all) : print_specials(p, all);
@@ -412,41 +386,6 @@ static void print_body(Printer *p, const Nodes *all)
 		print_line(p, "}");
 	vectors_fence(p);
 	p->indent = 0;
-}
-
-const Val *cstyle_print(
-	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted)
-{
-	static ARENA Texts texts;       /* for all kernels: statements are numbered on */
-	Buf body = {0};
-	Printer p = {.d = d,
-		.texts = &texts,
-		.kernel = kernel,
-		.call = call,
-		.out = &body,
-		.helpers = {.d = d},
-		.restricted = restricted};
-	Nodes all = walk(kernel);
-	narrow_find(&p, &all);
-	signature_find(&p, &all, name);
-	if (*d->prelude)
-		helper_put(&p.helpers, d->target, d->prelude);
-	if (d->lanes)
-		vectors_begin(&p);
-	print_body(&p, &all);
-	bool f64 = uses_f64(&p, &all);
-	if (f64 && !d->type[DT_F64])
-		die(UNSUPPORTED, "kernel %s: target %s has no f64", name, d->target);
-	buf_printf(out, "%s%s%s", d->first_line, f64 ? d->f64_line : "", buf_str(&p.helpers.text));
-	print_origin(&p, out, "/* %s */\n");
-	buf_printf(out, "%s %s(", d->kernel, name);
-	print_params(&p, out);
-	buf_printf(out, ")\n{\n%s}\n", buf_str(&body));
-	p.out = out;
-	if (d->on_cpu)
-		print_caller(&p, name);
-	buf_free(&body);
-	if (d->lanes)
-		vectors_end(&p);
-	return signature_end(&p);
+	if (p->d->lanes)
+		vectors_end(p);
 }

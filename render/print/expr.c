@@ -342,15 +342,21 @@ static bool one_element(const UOp *storage)
 		storage->arg->a[1]->i == 1;
 }
 
-const char *expr_place(Printer *p, UOp *index)
+UOp *place_of(const Printer *p, const UOp *index)
 {
-	const char *name = map_get(&p->names, PKEY(index->src[0]));
-	if (!name || index->nsrc != 2)
+	if (index->nsrc != 2 || !map_get(&p->names, PKEY(index->src[0])))
 		die(MALFORMED, "node %u INDEX: its storage is not declared, or it is not flat",
 			index->id);
+	return index->src[1];
+}
+
+const char *expr_place(Printer *p, UOp *index)
+{
+	UOp *place = place_of(p, index);
+	const char *name = map_get(&p->names, PKEY(index->src[0]));
 	if (one_element(index->src[0]))
 		return name;
-	return arena_printf("%s[%s]", name, expr_at(p, index->src[1], PREC_ANY));
+	return arena_printf("%s[%s]", name, expr_at(p, place, PREC_ANY));
 }
 
 static Text load_text(Printer *p, UOp *u)

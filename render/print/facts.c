@@ -48,11 +48,11 @@ bool loads_place(const UOp *u, const UOp *store)
 		(u->nsrc == 1 || (store->nsrc > 2 && u->src[1] == store->src[2]));
 }
 
-UOp *summed_product(const UOp *store)
+UOp *stored_value(const UOp *store)
 {
-	UOp *v = store->src[1];
+	UOp *v = store->src[1], *term = v->op == OP_ADD ? v->src[1] : NULL;
 	DType d = dtype_element(v->dtype);
-	bool sum = v->op == OP_ADD && (d == DT_F32 || d == DT_F64) &&
-		v->src[1]->op == OP_MUL && loads_place(v->src[0], store);
-	return sum ? v->src[1] : NULL;
+	bool sum = term && term->op == OP_MUL && (d == DT_F32 || d == DT_F64) &&
+		loads_place(v->src[0], store);
+	return sum ? NODE(OP_MULACC, v->dtype, VNIL, term->src[0], term->src[1], v->src[0]) : v;
 }

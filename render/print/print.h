@@ -3,17 +3,17 @@
 #define RENDER_PRINT_PRINT_H
 #include "graph/graph.h"
 
-/* ---- signature.c, cstyle.c, expr.c, narrow.c, names.c, helpers.c: printing C-like source ----- */
+/* ---- kernel.c, signature.c, cstyle.c, expr.c, narrow.c, names.c, helpers.c: C-like source --- */
 
 /* The spellings of a language. A NULL pointer: the language lacks the feature. */
 typedef struct Dialect Dialect;
 typedef struct Printer Printer;
 struct Dialect {
 	const char *target;
-	/* cstyle_print, or another printer's */
-	const Val *(*print)(Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call,
-		bool restricted);
-	/* the function that run calls, of a function that takes such buffers; NULL: C's */
+	/* What a kernel's function does; the lines that begin it; the function that run calls, of
+	 * a function that takes such buffers. NULL: C's. */
+	void (*body)(Printer *p, const Nodes *all);
+	void (*head)(Printer *p, Buf *out, const char *name);
 	void (*caller)(Buf *out, const Dialect *d, const char *name, size_t slots,
 		UOp *const *buffer, size_t vars, bool grid);
 	const char *sigil;              /* before the name of a value, or NULL */
@@ -21,9 +21,10 @@ struct Dialect {
 	 * for what has no value */
 	const char *(*value)(Printer *p, UOp *u);
 	const char *type[DT_COUNT];     /* of a value; f16 and bf16 are their bits */
-	const char *first_line;         /* before the source, or "" */
-	const char *prelude;            /* once in a file that several sources share, or "" */
-	const char *f64_line;           /* the same when doubles are used, or "" */
+	const char *comment;            /* a line, "; %s\n"; NULL: C's */
+	const char *first_line;         /* before the source */
+	const char *prelude;            /* once in a file that several sources share */
+	const char *f64_line;           /* before the source when doubles are used */
 	const char *kernel;             /* "__kernel void" */
 	const char *pointer;            /* address space of a parameter, "__global " */
 	const char *restricted;         /* "restrict" */
@@ -74,7 +75,7 @@ const char *helper_mulacc(Helpers *h, DType t);
 typedef struct { const char *s; int prec, depth; } Text;
 /* by node id, valid for the statement that the entry names */
 typedef TABLE(struct { Text text; uint32_t statement; }) Texts;
-/* The number in its labels; the size of a loop that runs at least once. */
+/* The number in its labels; the number that a loop stays below. */
 typedef struct { int number; const char *below; } PrinterBlock;
 struct Printer {
 	const Dialect *d;
@@ -105,8 +106,10 @@ void signature_find(Printer *p, const Nodes *all, const char *name);
 /* Frees what p holds; returns the size variables, for a PROGRAM. */
 const Val *signature_end(Printer *p);
 bool is_stored(const Printer *p, int slot);
-/* Comments with the source that the kernel came from; line: "; %s\n". */
-void print_origin(const Printer *p, Buf *out, const char *line);
+/* Comments with the source that the kernel came from. */
+void print_origin(const Printer *p, Buf *out);
+/* That is the name of all SPECIALs, which on a CPU are its grid's item; returns one, or NULL. */
+UOp *name_item(Printer *p, const Nodes *all, const char *name);
 void name_put(Printer *p, const UOp *u, const char *name);
 /* facts.c: whether what is known of its operands makes u an operator's own: places do not wrap, the
  * operands of a division are not negative, nor its divisor 0, a count is below the width, only the
@@ -114,13 +117,15 @@ void name_put(Printer *p, const UOp *u, const char *name);
 bool op_is_simple(UOp *u);
 /* Is u what stands at the STORE's place while it is printed? */
 bool loads_place(const UOp *u, const UOp *store);
-/* The MUL that a STORE adds to what is at its place, which is rounded once; or NULL. */
-UOp *summed_product(const UOp *store);
+/* What a STORE stores: a MULACC, which is rounded once, where it adds a product to its place. */
+UOp *stored_value(const UOp *store);
 /* how many a DEFINE_REG or DEFINE_LOCAL has at most */
 int64_t storage_elements(UOp *u);
 /* Text of value u in the statement being printed; long expressions are cut by temporaries before
  * it. */
 Text expr_text(Printer *p, UOp *u);
+/* Where that is in its storage, which has a name; dies with MALFORMED when that is not so. */
+UOp *place_of(const Printer *p, const UOp *index);
 /* The element that an INDEX addresses. */
 const char *expr_place(Printer *p, UOp *index);
 /* The same, in parentheses when its outermost operator binds weaker than prec. */
@@ -183,8 +188,13 @@ const char *comment_safe(const char *s, size_t n);
 /* The source of one lowered KERNEL as a function of that name; the buffers of `call` give
  * parameters their names. restricted: no two slots share memory. Returns the size variables it
  * takes, in order. */
-const Val *cstyle_print(
+const Val *print_kernel(
 	Buf *out, const Dialect *d, UOp *kernel, const char *name, UOp *call, bool restricted);
+
+/* C's body, head and caller, for a Dialect that has no others. */
+void cstyle_body(Printer *p, const Nodes *all);
+void cstyle_head(Printer *p, Buf *out, const char *name);
+void cstyle_caller(Printer *p, const char *name);
 
 /* ---- custom_program.c: CUSTOM → PROGRAM ------------------------------------------------------ */
 

@@ -75,7 +75,7 @@ static UOp *make_program(const KernelUse *use)
 	const char *symbol = name_unique(&symbols, name_safe(name->s, name->n));
 	/* to a language without lanes they are loops of kind vector */
 	UOp *printed = opt.dialect->lanes ? kernel : lanes_as_loops(kernel);
-	const Val *vars = opt.dialect->print(&src, opt.dialect, printed, symbol, use->call,
+	const Val *vars = print_kernel(&src, opt.dialect, printed, symbol, use->call,
 		!use->alias);
 	const Val *arg = VMAP(val_str("name"), val_str(symbol), val_str("src"),
 		val_strn(buf_str(&src), src.n), val_str("target"), val_str(opt.dialect->target),

@@ -23,12 +23,9 @@ static const char prelude[] =
 
 static const Dialect c = {
 	.target = "c",
-	.print = cstyle_print,
 	.type = {"uint8_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
 		"uint32_t", "uint64_t", "uint16_t", "uint16_t", "float", "double"},
-	.first_line = "",
 	.prelude = prelude,
-	.f64_line = "",
 	.kernel = "void",
 	.pointer = "",
 	.restricted = "restrict",

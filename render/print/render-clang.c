@@ -8,13 +8,9 @@
 
 static const Dialect clang = {
 	.target = "clang",
-	.print = cstyle_print,
 	.type = {"unsigned char", "signed char", "short", "int", "long", "unsigned char",
 		"unsigned short", "unsigned", "unsigned long", "unsigned short",
 		"unsigned short", "float", "double"},
-	.first_line = "",
-	.prelude = "",
-	.f64_line = "",
 	.aligned = "__attribute__((aligned(64))) ",
 	.prefetch = "__builtin_prefetch",
 	.kernel = "void",

@@ -4,15 +4,11 @@
 
 static const Dialect cuda = {
 	.target = "cuda",
-	.print = cstyle_print,
 	.type = {"bool", "signed char", "short", "int", "long long", "unsigned char",
 		"unsigned short", "unsigned int", "unsigned long long", "unsigned short",
 		"unsigned short", "float", "double"},
-	.first_line = "",
-	.prelude = "",
 	.aligned = "__align__(16) ",
 	.move = "__align__(%d) ",
-	.f64_line = "",
 	.kernel = "extern \"C\" __global__ void",
 	.pointer = "",
 	.restricted = "__restrict__",

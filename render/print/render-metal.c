@@ -5,13 +5,10 @@
 
 static const Dialect metal = {
 	.target = "metal",
-	.print = cstyle_print,
 	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong",
 		"ushort", "ushort", "float", NULL},
 	.first_line = "#include <metal_stdlib>\nusing namespace metal;\n\n",
-	.prelude = "",
 	.aligned = "",
-	.f64_line = "",
 	.kernel = "kernel void",
 	.pointer = "device ",
 	.restricted = "",

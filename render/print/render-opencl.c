@@ -7,11 +7,9 @@
 
 static const Dialect opencl = {
 	.target = "opencl",
-	.print = cstyle_print,
 	.type = {"bool", "char", "short", "int", "long", "uchar", "ushort", "uint", "ulong",
 		"ushort", "ushort", "float", "double"},
 	.first_line = "#pragma OPENCL FP_CONTRACT OFF\n",
-	.prelude = "",
 	.aligned = "__attribute__((aligned(16))) ",
 	.move = "__attribute__((aligned(%d))) ",
 	.f64_line = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",

@@ -87,6 +87,21 @@ static void name_items(Printer *p)
 	p->to = name_own(p, "to");
 }
 
+UOp *name_item(Printer *p, const Nodes *all, const char *name)
+{
+	UOp *item = NULL;
+	for (size_t i = 0; i < all->n; i++) {
+		UOp *u = all->at[i];
+		if (u->op != OP_SPECIAL)
+			continue;
+		if (!name || !val_is_str(u->arg, "gidx0"))
+			die(MALFORMED, "node %u SPECIAL: is no place in the kernel's grid", u->id);
+		name_put(p, u, name);
+		item = u;
+	}
+	return item;
+}
+
 void signature_find(Printer *p, const Nodes *all, const char *name)
 {
 	find_storage(p, all);
@@ -114,13 +129,14 @@ const Val *signature_end(Printer *p)
 	return vars;
 }
 
-void print_origin(const Printer *p, Buf *out, const char *line)
+void print_origin(const Printer *p, Buf *out)
 {
 	static const char *const keys[] = {"name", "loc"};
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const Val *v = val_get(p->kernel->note, keys[i]);
 		if (v && v->kind == VAL_STR)
-			buf_printf(out, line, comment_safe(v->s, v->n));
+			buf_printf(out, p->d->comment ? p->d->comment : "/* %s */\n",
+				comment_safe(v->s, v->n));
 	}
 }
 

@@ -42,19 +42,12 @@ static void print_let(Printer *p, UOp *u)
 	map_put(&p->vectors->lets, PKEY(u), t);
 }
 
-/* The value to store; a sum of products is rounded once where the scalar loop's would be. */
-static const char *stored_value(Printer *p, UOp *store)
+static const char *value_text(Printer *p, UOp *value)
 {
-	UOp *value = store->src[1], *term = summed_product(store);
 	DType d = elem(value);
 	if (d == DT_BOOL)
 		return arena_printf("(%s)(%s) & 1", vector_type(p, d, p->vectors->lanes),
 			mask_arg(p, value, 1));
-	if (term && p->d->mulacc[d == DT_F64]) {
-		const char *a = vector_arg(p, term->src[0]), *b = vector_arg(p, term->src[1]);
-		return arena_printf("%s(%s, %s, %s)", vector_fn(p, "mulacc", d), a, b,
-			vector_arg(p, value->src[0]));
-	}
 	return vector_arg(p, value);
 }
 
@@ -72,7 +65,7 @@ static void print_store(Printer *p, UOp *u)
 		print_line(p, "if (%s) {", expr_text(p, gate).s);
 		p->indent++;
 	}
-	store_lanes(p, u, stored_value(p, u));
+	store_lanes(p, u, value_text(p, stored_value(u)));
 	if (p->gate) {
 		p->indent--;
 		print_line(p, "}");

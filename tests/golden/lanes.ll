@@ -2,12 +2,10 @@ declare <8 x float> @llvm.masked.gather.v8f32.v8p0f32(<8 x float*>, i32, <8 x i1
 ; a
 ; lanes.t:5
 define void @E_8(float* noalias %t4_, float* noalias readonly %t, i64* noalias readonly %at, i64 %from, i64 %to) noinline nounwind {
-	br label %loop0
+	%t0 = icmp slt i64 %from, %to
+	br i1 %t0, label %loop0, label %end0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
-	%t0 = icmp slt i64 %r0, %to
-	br i1 %t0, label %body0, label %end0
-body0:
 	%t1 = mul nsw i64 %r0, 8
 	%t2 = getelementptr inbounds i64, i64* %at, i64 %t1
 	%t3 = bitcast i64* %t2 to <8 x i64>*
@@ -28,7 +26,8 @@ body0:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
-	br label %loop0
+	%t17 = icmp slt i64 %n0, %to
+	br i1 %t17, label %loop0, label %end0
 end0:
 	ret void
 }
@@ -50,12 +49,10 @@ define void @E_8_call(i8** %bufs, i64* %vars, i64 %from, i64 %to) nounwind {
 ; y
 ; lanes.t:6
 define void @E_n_8(float* noalias %y, float* noalias readonly %x, float* noalias readonly %t4_, i64 %from, i64 %to) noinline nounwind {
-	br label %loop0
+	%t0 = icmp slt i64 %from, %to
+	br i1 %t0, label %loop0, label %end0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
-	%t0 = icmp slt i64 %r0, %to
-	br i1 %t0, label %body0, label %end0
-body0:
 	%t1 = mul nsw i64 %r0, 8
 	%t2 = getelementptr inbounds float, float* %x, i64 %t1
 	%t3 = bitcast float* %t2 to <8 x float>*
@@ -72,7 +69,8 @@ body0:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
-	br label %loop0
+	%t13 = icmp slt i64 %n0, %to
+	br i1 %t13, label %loop0, label %end0
 end0:
 	ret void
 }
@@ -116,12 +114,10 @@ define void @E_8_n(float* noalias %z, float* noalias readonly %x, i64 %n, i64 %f
 	%t6 = getelementptr inbounds [8 x float], [8 x float]* %acc6, i64 0, i64 0
 	%acc7 = alloca [8 x float], align 64
 	%t7 = getelementptr inbounds [8 x float], [8 x float]* %acc7, i64 0, i64 0
-	br label %loop0
+	%t8 = icmp slt i64 %from, %to
+	br i1 %t8, label %loop0, label %end0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
-	%t8 = icmp slt i64 %r0, %to
-	br i1 %t8, label %body0, label %end0
-body0:
 	%t9 = add nsw i64 %n, -8
 	%t10 = mul nsw i64 %r0, 8
 	%t11 = call i64 @min_i64(i64 %t10, i64 %t9)
@@ -284,7 +280,8 @@ body0:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
-	br label %loop0
+	%t152 = icmp slt i64 %n0, %to
+	br i1 %t152, label %loop0, label %end0
 end0:
 	ret void
 }
@@ -312,15 +309,13 @@ declare <8 x float> @llvm.masked.load.v8f32.p0v8f32(<8 x float>*, i32, <8 x i1>,
 ; more
 ; lanes.t:8
 define void @E_n_11(i8* noalias %more, float* noalias readonly %x, i64 %from, i64 %to) noinline nounwind {
-	br label %loop0
+	%t0 = icmp slt i64 %from, %to
+	br i1 %t0, label %loop0, label %end0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
-	%t0 = icmp slt i64 %r0, %to
-	br i1 %t0, label %body0, label %end0
-body0:
 	br label %loop1
 loop1:
-	%r1 = phi i64 [0, %body0], [%n1, %next1]
+	%r1 = phi i64 [0, %loop0], [%n1, %next1]
 	%t1 = mul nsw i64 %r1, 8
 	%t2 = call i64 @min_i64(i64 %t1, i64 3)
 	%t3 = mul nsw i64 %t2, -1
@@ -364,7 +359,8 @@ end1:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
-	br label %loop0
+	%t35 = icmp slt i64 %n0, %to
+	br i1 %t35, label %loop0, label %end0
 end0:
 	ret void
 }

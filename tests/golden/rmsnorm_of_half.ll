@@ -77,12 +77,10 @@ define void @r_n_64(i16* noalias %y, i16* noalias readonly %x, i16* noalias read
 	%t8 = getelementptr inbounds [4 x float], [4 x float]* %acc8, i64 0, i64 0
 	%acc9 = alloca [2 x float], align 64
 	%t9 = getelementptr inbounds [2 x float], [2 x float]* %acc9, i64 0, i64 0
-	br label %loop0
+	%t10 = icmp slt i64 %from, %to
+	br i1 %t10, label %loop0, label %end0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
-	%t10 = icmp slt i64 %r0, %to
-	br i1 %t10, label %body0, label %end0
-body0:
 	%t11 = getelementptr inbounds float, float* %t1, i64 0
 	%t12 = bitcast float* %t11 to <8 x float>*
 	store <8 x float> zeroinitializer, <8 x float>* %t12, align 4
@@ -97,7 +95,7 @@ body0:
 	store <8 x float> zeroinitializer, <8 x float>* %t18, align 4
 	br label %loop1
 loop1:
-	%r1 = phi i64 [0, %body0], [%n1, %next1]
+	%r1 = phi i64 [0, %loop0], [%n1, %next1]
 	%t19 = mul nsw i64 %r1, 32
 	%t20 = mul nsw i64 %r0, 64
 	%t21 = add nsw i64 %t20, %t19
@@ -326,7 +324,8 @@ end2:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
-	br label %loop0
+	%t217 = icmp slt i64 %n0, %to
+	br i1 %t217, label %loop0, label %end0
 end0:
 	ret void
 }

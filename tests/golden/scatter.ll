@@ -7,12 +7,10 @@ define internal i64 @min_i64(i64 %a, i64 %b) alwaysinline nounwind {
 ; y
 ; scatter.t:4
 define void @E_4_3(float* noalias %y, float* noalias readonly %x, i64 %from, i64 %to) noinline nounwind {
-	br label %loop0
+	%t0 = icmp slt i64 %from, %to
+	br i1 %t0, label %loop0, label %end0
 loop0:
 	%r0 = phi i64 [%from, %0], [%n0, %next0]
-	%t0 = icmp slt i64 %r0, %to
-	br i1 %t0, label %body0, label %end0
-body0:
 	%t1 = mul nsw i64 %r0, 8
 	%t2 = call i64 @min_i64(i64 %t1, i64 4)
 	%t3 = getelementptr inbounds float, float* %x, i64 %t2
@@ -24,7 +22,8 @@ body0:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
-	br label %loop0
+	%t8 = icmp slt i64 %n0, %to
+	br i1 %t8, label %loop0, label %end0
 end0:
 	ret void
 }
