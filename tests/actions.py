@@ -252,7 +252,7 @@ class Kernel:
             inside |= set(u.src) if u in inside else set()
         for u in inside - set(folds):
             u.free |= {names[a] for a in u.free & bound}
-        self.size |= {names[a]: list(self.size[a]) for a in bound}
+        self.size |= {names[a]: list(self.size[a]) for a in sorted(bound, key=path)}
         for u in folds:
             u.bound = {names[a] for a in u.bound}
         others = set().union(self.out, *(u.bound for u in self.reduces))
@@ -614,7 +614,7 @@ def kind(l):
         l.tiles[a] = n
         l.add("tile", a, n, 1)
     for u in [u for u in l.k.all if u.op in VALUES and u in l.k.values and u.op == "LOAD" and l.r.random() < 0.4]:
-        over = [a for a in u.free if a not in groups and (l.k.size[a][1] <= 8 or l.r.random() < 0.3)]
+        over = [a for a in sorted(u.free, key=path) if a not in groups and (l.k.size[a][1] <= 8 or l.r.random() < 0.3)]
         l.r.shuffle(over)
         if over and u.free <= set(l.k.size):
             l.add("stage", l.k.value(u), *over)

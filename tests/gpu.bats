@@ -2,6 +2,7 @@
 # Contractions on a GPU in tiles, and elements from one order to another (render/choose/gpu.c): any fold of any expression of loads, in any
 # order of axes, by its roles alone. The loops are interpreted, and run by an OpenCL device if there
 # is one.
+bats_require_minimum_version 1.5.0
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
@@ -62,6 +63,17 @@ contractions() {
 	for size in "33 48" "33 49" "34 47" "64 47" "40 49" "129 133" "200 70" "131 67" "300 301"; do
 		printf 'input a f32[%d, 65]\ninput b f32[65, %d]\noutput y = a @ b\n' $size | tool trace | tool fuse |
 			tool lower -t opencl | tool prove -q || { echo "$size"; return 1; }
+	done
+}
+
+@test "gpu: a pad, where items fill the memory of their group in its own order" {
+	printf 'input a f16[8, 64]\noutput m = transpose(a, [1, 0])\n' | tool trace | tool fuse > t.mp
+	tool run t.mp a=rand -o a.npz
+	local list
+	for list in '0.1 0.0.1 1.1; pad LOAD.0 4' '0.0.1 0.1 1.1; pad LOAD.0 2' '0.1 1.1 0.0.1; pad LOAD.0 1' '1.1 0.1 0.0.1; pad LOAD.0 3' '0.1 0.0.1 1.1'; do
+		tool lower -t opencl --opt "E_64_8: split 0 3; split 0.0 2; split 1 2; kind 0.0.0 group; kind 1.0 group; kind 0.0.1 item; tile 0.1 3 1; stage LOAD.0 $list" t.mp > l.mp
+		tool run --interpret l.mp a=rand -o b.npz
+		tool diff a.npz b.npz
 	done
 }
 

@@ -396,3 +396,35 @@ searches() {
 		ok tool prove -q p.l
 	done
 }
+
+@test "prove: tiles in three axes, whose steps do not divide their sizes" {
+	printf 'input a f32[3, 31, n] where n in 16..17\ninput b f32[n, 64]\noutput y = sum(a @ b, axis=-1)\n' | tool trace | tool fuse > s.f
+	for rest in '2 12; kind 2.0 group; tile 2.1 12 1' '2 4; split 2.0 3; kind 2.0.0 group; kind 2.1 item; tile 2.0.1 3 1'; do
+		tool lower -t opencl --opt "r_3_31_64_n: split 0 2; split 1 4; kind 0.0 group; kind 1.0 group; tile 0.1 2 1; tile 1.1 4 1; split $rest" s.f > s.l
+		ok tool prove -q s.l
+	done
+}
+
+@test "prove: the size of a loop that is a product of what is not negative" {
+	printf 'input a i32[n] where n in 1..3\noutput m = cumsum(a, axis=0)\n' | tool trace | tool fuse > s.f
+	tool lower -t llvm --opt 'scan_n: split 0 1 pad; rfactor 1; stage RREDUCE.0 1; tile 1 1 1; tile 0.0 2 32' s.f > s.l
+	ok tool prove -q s.l
+}
+
+@test "prove: places of a group's memory, item by item where they are no digits" {
+	printf 'input x f32[8, 8]\noutput y = transpose(x, [1, 0])\n' | tool trace | tool fuse |
+		tool lower -t opencl --opt 'E_8_8: kind 0 item; kind 1 item; stage LOAD.0 0 1' > s.l
+	# (l % 8) * STEP + ((l // 2) % 4) * 2 + l // 8
+	places() {
+		edited s.l "$1.l" 's/\[0, 64,/[0, 300,/; s/^(%17 = )MUL i64 %9 %0/%30 = CONST i64 '"$1"'\n%31 = CONST i64 2\n%32 = CONST i64 4\n%33 = MUL i64 %9 %30\n%34 = FLOORDIV i64 %7 %31\n%35 = FLOORMOD i64 %34 %32\n%36 = MUL i64 %35 %31\n\1ADD i64 %33 %36/'
+	}
+	for step in 8 13 32; do
+		places $step
+		ok tool prove -q $step.l
+	done
+	for step in 0 2 7; do
+		places $step
+		fails 4 tool prove -q $step.l
+		grep -qE 'two items that differ in lidx0 may touch the same place .*: [0-9]+ at lidx0=[0-9]+, and at lidx0=[0-9]+$' stderr
+	done
+}

@@ -10,6 +10,7 @@
  * last line, so the file is whole between any two. Times are of the clock that all processes share;
  * documents say nothing of them, and stay the same. */
 #include "process/process.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -81,11 +82,12 @@ static void lock(short type)
 {
 	struct flock all = {.l_type = type, .l_whence = SEEK_SET};
 
-	while (fcntl(timeline.fd, F_SETLKW, &all) < 0 && type == F_WRLCK)
+	while (fcntl(timeline.fd, F_SETLKW, &all) < 0 && errno == EINTR)
 		;
 }
 
-/* Whether the file is one of ours, or empty. */
+/* Whether the file is one of ours, or empty. Asked under the lock: another process may be between
+ * taking the last line away and writing it anew. */
 static bool is_timeline(off_t size)
 {
 	char first[HEAD], last[FOOT];
@@ -142,14 +144,18 @@ void timeline_forked(void)
 	begin_process();
 }
 
-static void open_file(const char *file, int how)
+static void open_file(const char *file, bool anew)
 {
 	struct stat st;
 
-	timeline.fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | how, 0666);
+	timeline.fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
 	if (timeline.fd < 0)
 		die_errno("%s: cannot open", file);
-	if (fstat(timeline.fd, &st) || !S_ISREG(st.st_mode) || !is_timeline(st.st_size)) {
+	lock(F_WRLCK);
+	bool ours = !fstat(timeline.fd, &st) && S_ISREG(st.st_mode) &&
+		(anew ? !ftruncate(timeline.fd, 0) : is_timeline(st.st_size));
+	lock(F_UNLCK);
+	if (!ours) {
 		close(timeline.fd);
 		timeline.fd = -1;
 		die(FAILED, "%s=%s: this file is no timeline: remove it, or name another one",
@@ -166,7 +172,7 @@ void timeline_begin(void)
 
 	timeline.begin = now_ms();
 	if (file && *file)
-		open_file(file, 0);
+		open_file(file, false);
 }
 
 void timeline_to(const char *file)
@@ -177,6 +183,6 @@ void timeline_to(const char *file)
 		return;
 	if (timeline.fd >= 0)
 		die(USAGE, "%s names another file than --profile=%s", variable, file);
-	open_file(file, O_TRUNC);
+	open_file(file, true);
 	setenv(variable, file, true);
 }

@@ -426,6 +426,9 @@ static int choices_hold(Known *k, const Sum *s, int depth)
 		int up = sum_split(s, a, &c, &rest) ? sign(k, &c, depth - 1) : 0;
 		if (!up)
 			continue;
+		/* a product of what is not negative: n*min(n-1, 1) - min(n-1, 1) */
+		if (up > 0 && span_of(k, a).lo >= 0 && numbers_hold(k, &rest, false))
+			return true;
 		bool one = !where && (a->op == OP_MIN) == (up < 0), any = false, all = true;
 		bool facts = k->quotients && !one && depth == TOP;
 		for (int i = where; i < 2 + where; i++) {

@@ -357,7 +357,9 @@ void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *
 	for (size_t i = 0; i < n; i++)
 		loads |= !a[i]->store;
 	if (open >= 0 && (loads || !same_values(c, x, &d, a)) &&
-		open_number(c, x, &again, a) >= 0 && (loads || group || !items_agree(c)))
+		open_number(c, x, &again, a) >= 0 &&
+		!none_collide(&d, x, flat_places(c, a, n), a) &&
+		(loads || group || !items_agree(c)))
 		refuse(c, x, &d, a, open);
 	digits_free(&d);
 	digits_free(&again);

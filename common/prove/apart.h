@@ -21,6 +21,10 @@ void check_apart(const ProvedCall *c, const Items *x, bool group, const Access *
 /* collide.c: a case in which two items touch one place, of which one writes it, as text; NULL when
  * none was found. */
 const char *colliding(const Items *x, const Place *p, size_t n, const Access *const *a);
+/* Whether no item touches a place that another one stores to, of accesses a to d->n places of one
+ * axis: by going through all values of items and counters, where these are numbers and few. What is
+ * the same in all items is taken out of the places. */
+bool none_collide(const Digits *d, const Items *x, Place *p, const Access *const *a);
 /* same.c: whether two items that store to one place store the same value there. */
 bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *const *a);
 /* agree.c: false when a case is found in which two items store different values to one place. Of

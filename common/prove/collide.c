@@ -1,11 +1,13 @@
 /* A case in which two items touch one place: sizes, numbers of both, and what the counters of loops
- * are. Some values of each are tried, near the ends and near each other. */
+ * are. Some values of each are tried, near the ends and near each other; or all of them, where they
+ * are numbers and few, which shows that there is no such case. */
 #include <stdlib.h>
 #include "prove/apart.h"
+#include "prove/places.h"
 #include "shape/shape.h"
 
 enum { TRIES = 8, MOST_PLACES = 8192, MOST_LEAVES = 64, FEW = 4, MOST_NEAR = 128,
-	MOST_DEPTH = 64 };
+	MOST_DEPTH = 64, MOST_CASES = 1 << 16, CASES_A_PLACE = 16 };
 
 typedef struct {
 	int n;
@@ -158,14 +160,15 @@ static uint64_t item_of(const Search *s)
 	return h;
 }
 
-/* Where a place is under its conditions; a condition that cannot be evaluated is taken to hold. */
-static bool place_now(Search *s, const Place *p, int64_t *at)
+/* Whether a place is touched under its conditions; one that cannot be evaluated is taken to
+ * hold. */
+static bool touched_now(Search *s, const Place *p)
 {
 	int64_t c;
 	for (size_t i = 0; i < p->n; i++)
 		if (evaluate(s, p->cond[i], MOST_DEPTH, &c) && !c)
 			return false;
-	return evaluate(s, p->at, MOST_DEPTH, at);
+	return true;
 }
 
 static const char *case_text(const Search *s)
@@ -201,7 +204,7 @@ static const char *collision(Search *s, const Place *p, size_t n, const Access *
 		uint64_t seed = s->seed;
 		int64_t at;
 		choose(s);
-		if (!place_now(s, &p[k], &at))
+		if (!touched_now(s, &p[k]) || !evaluate(s, p[k].at, MOST_DEPTH, &at))
 			continue;
 		Touch *t = map_get(&seen, (uint64_t)at + 1);
 		if (t && t->item != item_of(s) && (a[k]->store || a[t->access]->store))
@@ -236,4 +239,110 @@ const char *colliding(const Items *x, const Place *p, size_t n, const Access *co
 			found = collision(&s, p, n, a);
 	table_free(&s.now);
 	return found;
+}
+
+/* ---- all cases */
+
+/* A place as what moves, with what is the same in all items taken away: of all places alike. */
+static bool take_common(Place *p, const Digits *d, UOp **common)
+{
+	Sum all, moving;
+	sum_of(&all, p->at);
+	moving = all;
+	for (int i = 0; i < all.n; i++)
+		if (!moves_with(d, all.t[i].m) && !sum_term(&moving, -all.t[i].c, all.t[i].m))
+			return false;
+	p->at = sum_node(&moving);
+	if (!sum_plus(&all, -1, &moving))
+		return false;
+	UOp *rest = sum_node(&all);
+	bool same = !*common || *common == rest;
+	*common = rest;
+	return same;
+}
+
+/* The numbers of items, which come first, and the counters in a place, with their sizes; how many
+ * combinations of values there are, 0 when sizes are no numbers, or it is too many. */
+static int64_t cases_of(Search *s, const Place *p, int64_t *size)
+{
+	int64_t n = 1;
+	s->all.n = 0;
+	for (int i = 0; i < s->items->n; i++)
+		find_leaves(&s->all, s->items->number[i]);
+	find_leaves(&s->all, p->at);
+	for (int i = 0; i < s->all.n; i++)
+		if (s->all.leaf[i]->op == OP_VAR ||
+			!ix_is_const(s->all.leaf[i]->src[0], &size[i]) || size[i] <= 0 ||
+			!mul_ok(n, size[i], &n) || n > MOST_CASES)
+			return 0;
+	return s->all.n < MOST_LEAVES ? n : 0;
+}
+
+/* The case of a number, in which items change first; which item that is. */
+static int64_t set_case(Search *s, int64_t number, const int64_t *size)
+{
+	int64_t item = 0, items = 1;
+	table_round(&s->now);
+	for (int k = 0; k < s->all.n; k++) {
+		s->all.value[k] = number % size[k];
+		number /= size[k];
+		item += k < s->items->n ? items * s->all.value[k] : 0;
+		items *= size[k];
+		set_leaf(s, k);
+	}
+	return item;
+}
+
+/* By whom a place is touched: the first item, whether by others, whether it is stored to. */
+typedef struct { int64_t item; bool others, stored; } Use;
+
+/* False when an item touches a place that another one touches, of which one stores there. */
+static bool use(Map *used, int64_t at, int64_t item, bool store)
+{
+	Use *u = map_get(used, (uint64_t)at + 1);
+	if (!u) {
+		u = arena_alloc(sizeof *u);
+		*u = (Use){item, false, store};
+		map_put(used, (uint64_t)at + 1, u);
+	}
+	u->others |= u->item != item;
+	u->stored |= store;
+	return !(u->others && u->stored);
+}
+
+static bool places_differ(Search *s, const Place *p, size_t n, const Access *const *a, Map *used)
+{
+	int64_t size[MOST_LEAVES], at;
+	Effort *e = effort();
+	for (size_t i = 0; i < n; i++) {
+		int64_t cases = cases_of(s, &p[i], size);
+		if (!cases || (size_t)cases > e->cases / CASES_A_PLACE)
+			return false;
+		e->cases -= (size_t)cases * CASES_A_PLACE;
+		for (int64_t k = 0; k < cases; k++) {
+			int64_t item = set_case(s, k, size);
+			if (!touched_now(s, &p[i]))
+				continue;
+			if (!evaluate(s, p[i].at, MOST_DEPTH, &at) || at < 0 ||
+				!use(used, at, item, a[i]->store))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool none_collide(const Digits *d, const Items *x, Place *p, const Access *const *a)
+{
+	Search s = {.items = x};
+	UOp *common = NULL;
+	Map used = {0};
+	bool is = true;
+	for (int i = 0; i < x->n; i++)
+		is &= x->number[i] != NULL;
+	for (size_t i = 0; i < d->n && is; i++)
+		is = take_common(&p[i], d, &common);
+	is = is && places_differ(&s, p, d->n, a, &used);
+	map_free(&used);
+	table_free(&s.now);
+	return is;
 }

@@ -160,7 +160,8 @@ static bool both_parts(Digits *d, Spots *high, Spots *low)
 	d->splits++;
 	d->depth++;
 	bool whole = find_digits(d, high);
-	whole &= find_digits(d, low);
+	if (whole || !d->brief)
+		whole &= find_digits(d, low);
 	d->depth--;
 	spots_free(high);
 	spots_free(low);
@@ -213,7 +214,7 @@ static bool split(Digits *d, const Spots *s, bool *whole)
 			cut = !k && !*whole && split_from(s, &sizes, &w.at[i], &high, &low);
 		}
 	}
-	if (first >= 0 && !*whole) {
+	if (first >= 0 && !*whole && !d->brief) {
 		d->leaf.n = leaves;
 		if (split_at(s, &from, &w.at[first], &high, &low))
 			both_parts(d, &high, &low);
@@ -239,8 +240,16 @@ static bool find_digits(Digits *d, const Spots *s)
 void digits_of(Digits *d, const Place *p)
 {
 	Spots s;
+	size_t leaves = d->leaf.n;
 	spots_of(&s, p, d->n);
-	find_digits(d, &s);
+	d->brief = true;
+	bool whole = find_digits(d, &s);
+	d->brief = false;
+	if (!whole) {
+		d->leaf.n = leaves;
+		d->tries = 0;
+		find_digits(d, &s);
+	}
 	spots_free(&s);
 }
 

@@ -19,6 +19,7 @@ typedef struct {
 	bool group;             /* the items are those of one work group */
 	bool schedule;          /* they are the iterations of `loop` ranges */
 	bool sums;              /* sums are not torn either: that takes longer */
+	bool brief;             /* a split with a torn part is given up at once */
 	UOp *lane;              /* or those of this RANGE, all else being the same */
 	size_t n;               /* places */
 	VEC(Place *) leaf;      /* digits that are no sums of digits: n places each */

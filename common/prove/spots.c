@@ -478,8 +478,20 @@ static bool least_number(const Spots *s, const Digits *d, size_t *least)
 	return true;
 }
 
+/* Whether a distance, a number, is that of a place before, added to one of the weights: in 0, 4,
+ * 64, 68, 128 only 4 and 64 are steps of a tile. */
+static bool reached(const Weights *x, Map *seen, const Sum *far)
+{
+	bool is = false;
+	for (size_t i = 0; i < x->n && !far->n && !is; i++)
+		is = !x->at[i].n && map_get(seen, (uint64_t)(far->k - x->at[i].k) + 1);
+	if (!far->n)
+		map_put(seen, (uint64_t)far->k + 1, seen);
+	return is;
+}
+
 /* The distances of the places' constants from the first one, or from the least one where all are
- * numbers, and their common divisor. */
+ * numbers, and their common divisor; the steps of tiles first. */
 void add_distances(Weights *x, const Digits *d, const Spots *s)
 {
 	int64_t step = 0;
@@ -494,12 +506,16 @@ void add_distances(Weights *x, const Digits *d, const Spots *s)
 	f = far_from(s, d, least_number(s, d, &least) ? least : 0);
 	sum_const(&far, step);
 	add_weight(x, &far);
-	size_t from = x->n;
-	for (size_t i = 0; i < s->n && x->n < MOST_WEIGHTS; i++)
-		if (distance(&f, i, &far))
-			add_weight(x, &far);
-	if (x->n > from)
-		qsort(x->at + from, x->n - from, sizeof *x->at, by_weight_up);
+	for (int rest = 0; rest < 2; rest++) {
+		size_t from = x->n;
+		Map seen = {0};
+		for (size_t i = 0; i < s->n && x->n < MOST_WEIGHTS; i++)
+			if (distance(&f, i, &far) && (rest || !reached(x, &seen, &far)))
+				add_weight(x, &far);
+		map_free(&seen);
+		if (x->n > from)
+			qsort(x->at + from, x->n - from, sizeof *x->at, by_weight_up);
+	}
 }
 
 void find_from(Sum *from, const Digits *d, const Spots *s)

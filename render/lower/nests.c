@@ -316,8 +316,11 @@ static void open_group(Lowering *l, Nest *n, UOp *u)
 	bool even = listed && digits_even(&l->plan, &l->facts, range, count);
 	if (listed && !even)
 		memcpy(range, n->stage->dims, count * sizeof *range);
-	innermost(n, open_strided(l, n->at, range, count, &n->first[n->nfirst++],
-		listed && !even ? &n->flat : NULL));
+	Scope *s = open_strided(l, n->at, range, count, &n->first[n->nfirst++],
+		listed && !even ? &n->flat : NULL);
+	if (n->flat)
+		n->flat = ix_add(n->flat, ix_mul(s->at[range[0]], ix_const(n->stage->pad)));
+	innermost(n, s);
 }
 
 uint64_t nest_over(const Lowering *l, const UOp *u, bool part)
