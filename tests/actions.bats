@@ -96,6 +96,16 @@ worded() {
 	ok tool lower -t opencl --opt 'r_*: split 1 16; kind 0 item; kind 1.1 unroll' m.mp
 }
 
+@test "actions: what is added in place is in no two chunks" {
+	printf 'input x f32[1, 48]\nconst i = [0]\ninput u f32[1, 48]\noutput y = scatter(x, i, u, how="add")\n' | tool trace > g.mp
+	tool fuse g.mp > m.mp
+	fails 4 tool lower -t llvm --opt 'E_48n1: tile 0 2 8; chunk 0 2' m.mp
+	tool lower -t llvm --opt 'E_48n1: tile 0 1 8; chunk 0 2' m.mp > l.mp
+	tool run g.mp x=rand u=rand -o a.npz
+	tool run --interpret l.mp x=rand u=rand -o b.npz
+	tool diff a.npz b.npz
+}
+
 @test "actions: what is transposed inside of a reduction over the same range, or of an operand, is refused" {
 	printf 'input a f32[16, 24]\noutput y = softmax(transpose(a, [1, 0]))\n' | tool trace | tool fuse > s.mp
 	printf 'input a f32[16, 24]\ninput b f32[32, 24]\noutput y = a @ transpose(b, [1, 0])\n' | tool trace | tool fuse > m.mp

@@ -22,7 +22,7 @@ enum { LONG = 16, ENDS = 2, MOST_DEPTH = 1000, MOST_STRIDES = 12 };
 /* of all cases; of those with all lanes of some tiles */
 enum { MOST_STEPS = 1500, MOST_STEPS_LANES = 1 << 15 };
 /* of a kernel that is run as a whole; and what a statement counts of the effort for cases */
-enum { STEPS_WHOLE = 1 << 16, CASES_A_STEP = 16 };
+enum { STEPS_WHOLE = 1 << 18, CASES_A_STEP = 16 };
 
 /* A number or a hash, of 62 bits, with its kind. */
 enum { NOTHING, NUMBER, HASH };

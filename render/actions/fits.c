@@ -149,12 +149,13 @@ static bool tiles_fit(const Plan *p, const Facts *f)
 }
 
 /* A chunk needs tiles whose last one may begin early, and always at least as many of them as it
- * takes. */
+ * takes: the last chunk begins early too, so what is stored may be stored twice, or chunks are of
+ * equally many tiles. */
 static bool chunk_fits(const Plan *p, const Facts *f, int r)
 {
-	int64_t size = tile_size(p, r);
-	return place_in_order(p, r) >= 0 && tile_fixed(p, f, r) &&
-		(least_size(f, r) + size - 1) / size >= p->chunk[r];
+	int64_t size = tile_size(p, r), least = (least_size(f, r) + size - 1) / size;
+	return place_in_order(p, r) >= 0 && tile_fixed(p, f, r) && least >= p->chunk[r] &&
+		(!(f->in_place || f->gated) || least % p->chunk[r] == 0);
 }
 
 /* May items run the loops around what is in order? The rows of a sort are apart. */
