@@ -405,6 +405,12 @@ searches() {
 	done
 }
 
+@test "prove: tiles that overlap tiles that overlap, in a document with another size" {
+	printf 'input a f32[3, 13, 13]\ninput b f32[13, 15]\ninput c f32[n] where n in 1..9\noutput y = softmax(a @ b)\noutput z = c * 2\n' | tool trace | tool fuse > s.f
+	tool lower -t llvm --opt 'r_3_13_15: split 2 3; split 1 38 overlap; split 1.1 2 pad; order 1.0 1.1.1 2.0 2.1 1.1.0; grid 1' s.f > s.l
+	ok tool prove -q s.l
+}
+
 @test "prove: the size of a loop that is a product of what is not negative" {
 	printf 'input a i32[n] where n in 1..3\noutput m = cumsum(a, axis=0)\n' | tool trace | tool fuse > s.f
 	tool lower -t llvm --opt 'scan_n: split 0 1 pad; rfactor 1; stage RREDUCE.0 1; tile 1 1 1; tile 0.0 2 32' s.f > s.l

@@ -480,11 +480,20 @@ static void run_items(Run *r, Nodes all, size_t from)
 	}
 }
 
+static bool has_sizes(const ProvedCall *c)
+{
+	Nodes all = walk_kept(c->kernel);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_VAR)
+			return true;
+	return false;
+}
+
 bool items_agree(const ProvedCall *c)
 {
 	Effort *e = effort();
 	Run r;
-	if (is_open(c->graph) || !begin(&r, c))
+	if (has_sizes(c) || !begin(&r, c))
 		return false;
 	size_t steps = e->cases / CASES_A_STEP;
 	r.sizes = &(VarEnv){0};

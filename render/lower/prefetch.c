@@ -131,10 +131,20 @@ bool wants_prefetch_fold(const Plan *p, const Facts *f, int v, int r)
 	return false;
 }
 
-/* The first element of range r around s: of its tile, or its only element there. */
-static UOp *first_of(const Lowering *l, const Scope *s, int r)
+/* The scope around s in which range r has a value, or starts a tile. What no tile of it takes is in
+ * a loop of its own. */
+static const Scope *scope_with(const Scope *s, int r)
 {
-	return l->plan.tile[r].unroll ? scope_start(s, r)->first : value_of(s, r);
+	while (!((s->binds | s->starts) >> r & 1))
+		s = s->parent;
+	return s;
+}
+
+/* The first element of range r around s: of its tile, or its only element there. */
+static UOp *first_of(const Scope *s, int r)
+{
+	s = scope_with(s, r);
+	return s->starts >> r & 1 ? s->start[r].first : s->at[r];
 }
 
 /* Has each of these ranges a value around s, or starts a tile of it there? */
@@ -164,7 +174,7 @@ static void row_emit(Lowering *l, const Scope *s, int v)
 			if (free_of(index) >> q & 1) {
 				from[n] = l->facts.range[q];
 				to[n++] = q == v ? ix_add(start->first, ix_mul(k, ix_const(line))) :
-					ix_add(first_of(l, s, q), ix_const(q == r));
+					ix_add(first_of(s, q), ix_const(q == r));
 			}
 		UOp *at = substitute(index->src[1], n, from, to);
 		emit(l, k);
@@ -189,7 +199,7 @@ static UOp *rows_before(const Lowering *l, const Scope *s, const Panel *n)
 	for (int i = 0; i < l->plan.norder; i++) {
 		int r = l->plan.order[i];
 		if (n->rows >> r & 1)
-			at = ix_add(ix_mul(at, l->facts.range[r]->src[0]), first_of(l, s, r));
+			at = ix_add(ix_mul(at, l->facts.range[r]->src[0]), first_of(s, r));
 	}
 	return at;
 }
@@ -208,9 +218,11 @@ static UOp *rows_all(const Lowering *l, const Panel *n)
 static int64_t rows_here(const Lowering *l, const Scope *s, const Panel *n)
 {
 	int64_t rows = 1;
-	for (int r = 0; r < l->facts.nrange; r++)
-		if (n->rows >> r & 1 && l->plan.tile[r].unroll)
-			rows *= scope_start(s, r)->tile.unroll * scope_start(s, r)->tile.vector;
+	for (int r = 0; r < l->facts.nrange; r++) {
+		const Scope *in = n->rows >> r & 1 ? scope_with(s, r) : NULL;
+		if (in && in->starts >> r & 1)
+			rows *= in->start[r].tile.unroll * in->start[r].tile.vector;
+	}
 	return rows;
 }
 
@@ -260,7 +272,7 @@ static void panel_emit(Lowering *l, const Scope *s)
 		UOp *share = part_of(done, n.size / n.step * rows_here(l, s, &n), rows);
 		UOp *part = ix_add(
 			ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
-		UOp *next = ix_add(first_of(l, s, n.r), ix_const(n.size / n.step));
+		UOp *next = ix_add(first_of(s, n.r), ix_const(n.size / n.step));
 		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
 		emit(l,
 			NODE(OP_PREFETCH, DT_NONE, VNIL,

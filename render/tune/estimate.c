@@ -4,9 +4,10 @@
  * The loops are those of the plan, outermost first: chunks, the output's, reductions'. A value is
  * computed in the innermost loop on which it depends, so it is computed as often as that loop and
  * all around it run, for each element of the tiles that it moves with: what tiles use again is
- * loaded once. Of a cache is read anew whatever the loops inside of one touch, if that is more than
- * the cache holds, each time that loop runs. (The model of Goto and van de Geijn's "Anatomy of
- * High-Performance Matrix Multiplication", 2008, for any nest.) */
+ * loaded once. What a row buffer holds is computed for all of it where the buffer is filled. Of a
+ * cache is read anew whatever the loops inside of one touch, if that is more than the cache holds,
+ * each time that loop runs. (The model of Goto and van de Geijn's "Anatomy of High-Performance
+ * Matrix Multiplication", 2008, for any nest.) */
 #include "target/target.h"
 #include "tune/parts.h"
 #include <math.h>
@@ -20,6 +21,8 @@ typedef struct {
 	int n, items;           /* loops, and how many of them are the grid */
 	int vector;             /* the range in vectors, -1: none */
 	double lanes;
+	double *fills;          /* by place in f->all: how many times as often row buffers have a
+	                         * node computed */
 } Model;
 
 /* ---- the nest */
@@ -97,6 +100,43 @@ static double times_of(const Model *k, uint64_t set)
 	return n;
 }
 
+/* How many times as often a value is computed for its row buffer: for all of the buffer's ranges in
+ * the innermost loop of its others, whichever loops are around that. */
+static double filled(const Model *k, const Staged *s)
+{
+	uint64_t rest = free_of(s->value) & ~s->over;
+	double all = 1, around = 1, n = 1;
+	for (int i = 0; i < k->n; i++) {
+		all *= k->loop[i].trips;
+		if (rest >> k->loop[i].r & 1 || i < k->items)
+			around = all;
+	}
+	for (int r = 0; r < k->f->nrange; r++)
+		n *= rest >> r & 1 ? tile_of(k, r) : s->over >> r & 1 ? size_of(k->f, r) : 1;
+	return around * n / times_of(k, free_of(s->value));
+}
+
+static void find_fills(Model *k)
+{
+	size_t n = k->f->all.n;
+	k->fills = arena_alloc((n + 1) * sizeof *k->fills);
+	for (size_t i = 0; i < n; i++)
+		k->fills[i] = 1;
+	for (int j = 0; j < k->p->nstage; j++) {
+		const Staged *s = &k->p->stage[j];
+		if (!s->over || s->outside)
+			continue;
+		double by = filled(k, s);
+		Nodes all = walk_brief(s->value);
+		Map inside = {0};
+		for (size_t i = 0; i < all.n; i++)
+			map_put(&inside, PKEY(all.at[i]), all.at[i]);
+		for (size_t i = 0; i < n; i++)
+			k->fills[i] *= map_get(&inside, PKEY(k->f->all.at[i])) ? by : 1;
+		map_free(&inside);
+	}
+}
+
 /* Elements of a value that one instruction takes. Sums in parts are in vectors of these. */
 static double width_of(const Model *k, const UOp *u, uint64_t set)
 {
@@ -151,7 +191,7 @@ static double cycles_of(const Model *k)
 		bool places = u->dtype == DT_I64 && u->op != OP_LOAD && u->op != OP_RREDUCE;
 		if (places || u->op == OP_INDEX || u->op == OP_RANGE || is_const(u))
 			continue;
-		double n = times_of(k, u->op == OP_STORE ? k->f->out : set);
+		double n = times_of(k, u->op == OP_STORE ? k->f->out : set) * k->fills[i];
 		double width = width_of(k, u, u->op == OP_STORE ? k->f->out : set);
 		if (u->op == OP_LOAD || u->op == OP_STORE)
 			loads += gathers(k, u) ? 2 * n : n / width;
@@ -214,7 +254,8 @@ static double traffic(const Model *k, double cache)
 			all *= k->loop[j].trips;
 			n = free_of(u->src[0]) >> k->loop[j].r & 1 || j + 1 == from ? all : n;
 		}
-		sum += n * touched(k, u, from) * (u->op == OP_STORE && !k->p->nontemporal ? 2 : 1);
+		n *= fmax(k->fills[i], 1) * touched(k, u, from);
+		sum += n * (u->op == OP_STORE && !k->p->nontemporal ? 2 : 1);
 	}
 	return sum;
 }
@@ -229,6 +270,7 @@ double plan_estimate(const Plan *p, const Facts *f)
 	if (target->gpu)
 		return 1;
 	nest_begin(&k, p, f);
+	find_fills(&k);
 	for (int i = 0; i < k.items && i < k.n; i++)
 		items *= k.loop[i].trips;
 	double share = items <= 1 ? 1 : ceil(items / threads) / items;

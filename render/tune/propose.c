@@ -11,6 +11,9 @@
 /* LONG: times as many copies of a body as there are registers, from which on a compiler takes long
  * and gains nothing */
 enum { MOST = 3000, TOLD = 256, LONG = 8 };
+/* What is to take so many times as long as the reference is not worth its time: estimates are not
+ * wrong by that much. */
+static const double SLOW = 10;
 /* rank: how many of its kind come before it */
 typedef struct { const Val *list, *kind; double estimate; size_t rank; } Proposal;
 typedef VEC(Proposal) Proposals;
@@ -54,9 +57,11 @@ static void propose(UOp *kernel, double ratio, Map *seen, Proposals *to)
 		if (map_get(seen, PKEY(l)))
 			continue;
 		map_put(seen, PKEY(l), (void *)l);
-		if (list_fits(plain, l, &child, NULL) && !is_long(&child.p, &child.f))
-			vec_push(to, ((Proposal){l, moves.at[i].kind,
-				ratio * plan_estimate(&child.p, &child.f) / base, 0}));
+		if (!list_fits(plain, l, &child, NULL) || is_long(&child.p, &child.f))
+			continue;
+		double promise = ratio * plan_estimate(&child.p, &child.f) / base;
+		if (promise < SLOW)
+			vec_push(to, ((Proposal){l, moves.at[i].kind, promise, 0}));
 	}
 	vec_free(&moves);
 }
