@@ -40,7 +40,7 @@ drawn() {
 	# and where what no tile takes is in a loop of its own
 	printf 'input a f32[1, 3, 13, 11]\ninput b f32[4, 3, 3, 3]\noutput y = conv2d(a, b, padding=1)\n' | tool trace | tool fuse > c.mp
 	tool lower -t llvm --opt 'r_*: tile 4 2 1; tile 5 2 1; tile 0 1 8; stage LOAD.1 0 3 5; prefetch_loads 1; stage RREDUCE.0 1' c.mp > l.mp
-	tool run l.mp a=rand b=rand -o a.npz
+	tool run -t llvm l.mp a=rand b=rand -o a.npz
 	tool run --interpret c.mp a=rand b=rand -o b.npz
 	tool diff --atol 1e-5 a.npz b.npz
 }
