@@ -411,6 +411,21 @@ searches() {
 	ok tool prove -q s.l
 }
 
+@test "prove: unrolled tiles that overlap along two axes, one written out between them" {
+	printf 'input a f32[32, 2, n] where n in 17..47\noutput y = relu(a) * 3\n' | tool trace | tool fuse > s.f
+	for tiles in '12 1; tile 2 12 1' '9 1; tile 2 8 1' '5 1; tile 2 3 1'; do
+		tool lower -t llvm --opt "E_*: split 1 2 peel; kind 1.1 unroll; order 0 1.0 2 1.1; grid 1; tile 0 $tiles" s.f > s.l
+		ok tool prove -q s.l
+	done
+	# one of the stores has another value
+	tool show s.l > s.txt
+	for one in 1 15 16 30; do
+		awk -v one=$one '/= MUL f32 / && ++n == one { sub(/MUL/, "ADD") } 1' s.txt | tool show -p > w.l
+		fails 4 tool prove -q w.l
+		grep -q 'two items that differ in gidx0 may touch the same place y' stderr
+	done
+}
+
 @test "prove: the size of a loop that is a product of what is not negative" {
 	printf 'input a i32[n] where n in 1..3\noutput m = cumsum(a, axis=0)\n' | tool trace | tool fuse > s.f
 	tool lower -t llvm --opt 'scan_n: split 0 1 pad; rfactor 1; stage RREDUCE.0 1; tile 1 1 1; tile 0.0 2 32' s.f > s.l

@@ -20,6 +20,8 @@ typedef struct { UOp *counter; int lane; } Lane;
 /* A digit with a counter that is solved for: rest + c*counter + off, a constant of each access, is
  * the same in both worlds. first: of the first access, as a whole. */
 typedef struct { UOp *rest, *first; int lane; int64_t c, *off; } Shared;
+/* A digit of an unrolled tile: base + step, a constant of each access. */
+typedef struct { UOp *base; int64_t *step; } Unrolled;
 typedef VEC(Lane) Lanes;
 
 typedef struct {
@@ -30,8 +32,7 @@ typedef struct {
 	VEC(Shared) shared;
 	VEC(UOp *) sums;        /* digits of several terms, without a counter */
 	int64_t *key;           /* of each access: what its constant digits are, hashed */
-	int64_t *step;          /* and where in an unrolled tile it stands */
-	UOp *base;              /* the tile's, when tiles are unrolled, else NULL */
+	VEC(Unrolled) tile;     /* when tiles are unrolled */
 	VEC(UOp *) whole;       /* registers whose elements are not told apart */
 	VEC(UOp *) around;      /* counters of loops around the stores */
 	VEC(uint32_t) own;      /* loops that have counters of their own, by statement */
@@ -233,22 +234,23 @@ static void find_own_loops(Same *s)
 /* The constants of an unrolled tile: base + 0, base + 1, … */
 static bool unrolled(Same *s, const Place *p)
 {
-	UOp *base = NULL;
+	Unrolled t = {NULL, arena_alloc((s->d->n + 1) * sizeof *t.step)};
 	int64_t k;
 	for (size_t i = 0; i < s->d->n; i++) {
 		UOp *u = p[i].at;
-		s->step[i] = 0;
-		if (u->op == OP_ADD && ix_is_const(u->src[1], &k)) {
-			s->step[i] = k;
-			u = u->src[0];
-		}
-		if (base && u != base)
+		bool more = u->op == OP_ADD && ix_is_const(u->src[1], &k);
+		t.step[i] = more ? k : 0;
+		u = more ? u->src[0] : u;
+		if (t.base && u != t.base)
 			return false;
-		base = u;
+		t.base = u;
 	}
-	if (s->base || base->op == OP_ADD || base->op == OP_MUL)
+	for (size_t i = 0; i < s->tile.n; i++)
+		if (s->tile.at[i].base == t.base)
+			return false;
+	if (t.base->op == OP_ADD || t.base->op == OP_MUL)
 		return false;
-	s->base = base;
+	vec_push(&s->tile, t);
 	return true;
 }
 
@@ -399,9 +401,10 @@ static void find_parts(Same *s)
 			digits_know(s->d, all.at[i]);
 }
 
-/* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); the
- * others are the same tile in both. */
-static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
+/* Sets the unknowns of both worlds. solve: the digit whose tiles are compared (or NULL); step: that
+ * whose unrolled tile begins one further in world 1 (or NULL); the others are the same tile in
+ * both. */
+static void set_unknowns(Numbers *n, Same *s, const Shared *solve, const Unrolled *step)
 {
 	find_parts(s);
 	for (size_t i = 0; i < s->d->fresh.n; i++)
@@ -413,19 +416,24 @@ static void set_unknowns(Numbers *n, Same *s, const Shared *solve, bool step)
 	for (size_t i = 0; i < s->shared.n; i++)
 		if (&s->shared.at[i] != solve)
 			know_terms(n, s->shared.at[i].rest);
-	if (s->base) {
-		uint64_t x = number_mix(s->base->id, 5);
-		number_set(n, 0, s->base, x);
-		number_set(n, 1, s->base, number_add(x, step));
+	for (size_t i = 0; i < s->tile.n; i++) {
+		const Unrolled *t = &s->tile.at[i];
+		uint64_t x = number_mix(t->base->id, 5);
+		number_set(n, 0, t->base, x);
+		number_set(n, 1, t->base, number_add(x, t == step));
 	}
 	set_counters(n, s, solve, 0);
 	set_counters(n, s, solve, 1);
 }
 
 /* Whether access i in world 0 and k in world 1 touch one place. */
-static bool meet(const Same *s, const Shared *solve, bool step, size_t i, size_t k)
+static bool meet(const Same *s, const Shared *solve, const Unrolled *step, size_t i, size_t k)
 {
-	bool same = s->key[i] == s->key[k] && s->step[i] == s->step[k] + step;
+	bool same = s->key[i] == s->key[k];
+	for (size_t j = 0; j < s->tile.n && same; j++) {
+		const Unrolled *t = &s->tile.at[j];
+		same = t->step[i] == t->step[k] + (t == step);
+	}
 	for (size_t j = 0; j < s->shared.n && same; j++) {
 		const Shared *x = &s->shared.at[j];
 		same = x->off[i] - x->off[k] == (x == solve ? (int64_t)s->more : 0);
@@ -435,13 +443,14 @@ static bool meet(const Same *s, const Shared *solve, bool step, size_t i, size_t
 
 /* Whether what is stored to one place in both worlds is one value. With a step, each constant of an
  * unrolled tile but the least must have one before it. */
-static bool stores_agree(const Numbers *n, const Same *s, const Shared *solve, bool step)
+static bool stores_agree(
+	const Numbers *n, const Same *s, const Shared *solve, const Unrolled *step)
 {
-	int64_t least = s->step[0];
-	for (size_t i = 0; i < s->d->n; i++)
-		least = s->step[i] < least ? s->step[i] : least;
+	int64_t least = step ? step->step[0] : 0;
+	for (size_t i = 0; i < s->d->n && step; i++)
+		least = step->step[i] < least ? step->step[i] : least;
 	for (size_t i = 0; i < s->d->n; i++) {
-		bool met = !step || s->step[i] == least;
+		bool met = !step || step->step[i] == least;
 		for (size_t k = 0; k < s->d->n; k++) {
 			if (!meet(s, solve, step, i, k))
 				continue;
@@ -473,11 +482,11 @@ static UOp *up_to(UOp *size) { return NODE(OP_SPECIAL, DT_I64, val_str("%tile"),
 
 /* Of two unrolled tiles that follow one another the first starts at an x with 0 <= x < last, the
  * second at x + 1. */
-static void decide_step(const Same *s, Numbers *n)
+static void decide_step(const Same *s, Numbers *n, const Unrolled *t)
 {
 	Instead x = {1, arena_alloc(sizeof(UOp *)),
 		{arena_alloc(sizeof(UOp *)), arena_alloc(sizeof(UOp *))}};
-	UOp *base = x.from[0] = ix_plain(s->base), *last = last_start(s, base);
+	UOp *base = x.from[0] = ix_plain(t->base), *last = last_start(s, base);
 	if (!last)
 		return;
 	x.to[0][0] = up_to(last);
@@ -578,7 +587,7 @@ static void set_given(const Same *s, Numbers *n)
 
 /* ---- the comparison */
 
-static bool compare(Same *s, const Shared *solve, bool step)
+static bool compare(Same *s, const Shared *solve, const Unrolled *step)
 {
 	Numbers *n = numbers_new(s->call, s->apart, false);
 	for (size_t i = 0; i < s->whole.n; i++)
@@ -588,7 +597,7 @@ static bool compare(Same *s, const Shared *solve, bool step)
 	set_unknowns(n, s, solve, step);
 	set_given(s, n);
 	if (step)
-		decide_step(s, n);
+		decide_step(s, n, step);
 	else if (solve)
 		decide_lane(s, n, solve);
 	bool same = numbers_run(n) && stores_agree(n, s, solve, step);
@@ -621,7 +630,7 @@ static bool compare_along(Same *s, const Shared *solve)
 {
 	int64_t done[MOST_OFFSETS] = {0};
 	int n = 1;
-	bool same = compare(s, solve, false);
+	bool same = compare(s, solve, NULL);
 	for (size_t i = 0; i < s->d->n && same; i++) {
 		int64_t far = nearest(s, solve, i);
 		bool seen = false;
@@ -633,7 +642,7 @@ static bool compare_along(Same *s, const Shared *solve)
 			return false;
 		done[n++] = far;
 		s->more = far;
-		same = compare(s, solve, false);
+		same = compare(s, solve, NULL);
 		s->more = 0;
 	}
 	return same;
@@ -642,13 +651,17 @@ static bool compare_along(Same *s, const Shared *solve)
 static bool compare_all(Same *s)
 {
 	bool same = true, steps = false;
-	for (size_t i = 0; i < s->d->n; i++)
-		steps |= s->step[i] != s->step[0];
 	for (size_t i = 0; i < s->shared.n && same; i++)
 		same = compare_along(s, &s->shared.at[i]);
-	if (same && steps)
-		same = compare(s, NULL, true);
-	return same && (s->shared.n || steps || compare(s, NULL, false));
+	for (size_t i = 0; i < s->tile.n && same; i++) {
+		const Unrolled *t = &s->tile.at[i];
+		bool several = false;
+		for (size_t k = 0; k < s->d->n; k++)
+			several |= t->step[k] != t->step[0];
+		steps |= several;
+		same = !several || compare(s, NULL, t);
+	}
+	return same && (s->shared.n || steps || compare(s, NULL, NULL));
 }
 
 /* The counters of the loops around the stores. */
@@ -794,7 +807,6 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	Same s = {.call = c, .d = d, .a = a, .apart = groups_apart(x, d)};
 	bool ok = true;
 	s.key = arena_alloc((d->n + 1) * sizeof *s.key);
-	s.step = arena_alloc((d->n + 1) * sizeof *s.step);
 	for (size_t i = 0; i < d->n && ok; i++)
 		ok = a[i]->value != NULL;
 	bool stores = ok;
@@ -815,6 +827,7 @@ bool same_values(const ProvedCall *c, const Items *x, Digits *d, const Access *c
 	vec_free(&s.lanes);
 	vec_free(&s.whole);
 	vec_free(&s.shared);
+	vec_free(&s.tile);
 	vec_free(&s.sums);
 	vec_free(&s.around);
 	vec_free(&s.own);

@@ -67,9 +67,10 @@ bool sum_divide(const Sum *s, const Sum *w, Sum *high, Sum *low)
 	*low = *s;
 	for (int turn = 0, i = 0; i < low->n && turn < 2 * IX_TERMS; turn++) {
 		UOp *m = low->t[i].m->op == OP_CONST ? NULL : mono_div(low->t[i].m, by.m);
-		int64_t c = low->t[i].c / by.c;
+		/* of 3*n, which no item moves, 2*n is taken and n left */
+		int64_t c = m == ix_const(1) ? floordiv(low->t[i].c, by.c) : low->t[i].c / by.c;
 		Sum q, all;
-		if (!m || low->t[i].c % by.c) {
+		if (!m || !c || (m != ix_const(1) && low->t[i].c % by.c)) {
 			i++;
 			continue;
 		}

@@ -155,7 +155,7 @@ static bool chunk_fits(const Plan *p, const Facts *f, int r)
 {
 	int64_t size = tile_size(p, r), least = (least_size(f, r) + size - 1) / size;
 	return place_in_order(p, r) >= 0 && tile_fixed(p, f, r) && least >= p->chunk[r] &&
-		(!(f->in_place || f->gated) || least % p->chunk[r] == 0);
+		(!f->in_place || least % p->chunk[r] == 0);
 }
 
 /* May items run the loops around what is in order? The rows of a sort are apart. */
