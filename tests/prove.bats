@@ -426,6 +426,14 @@ searches() {
 	done
 }
 
+@test "prove: places that lanes of two loops use" {
+	printf 'input a f32[3, 15, 16]\ninput b f32[n, 16] where n in 1..31\noutput y = softmax(a @ transpose(b, [1, 0]))\n' | tool trace | tool fuse > s.f
+	for list in 'order 0 1.0 1.1 2; tile 1.1 2 1; tile 2 3 4' 'order 1.0 2 1.1 0; tile 1.1 2 1; tile 2 3 4; jam 3 1'; do
+		tool lower -t llvm --opt "r_3_15_n: split 1 4 overlap; $list" s.f > s.l
+		ok tool prove -q s.l
+	done
+}
+
 @test "prove: the size of a loop that is a product of what is not negative" {
 	printf 'input a i32[n] where n in 1..3\noutput m = cumsum(a, axis=0)\n' | tool trace | tool fuse > s.f
 	tool lower -t llvm --opt 'scan_n: split 0 1 pad; rfactor 1; stage RREDUCE.0 1; tile 1 1 1; tile 0.0 2 32' s.f > s.l

@@ -7,7 +7,7 @@
  *
  * Statements that follow each other share a loop, unless one touches what another lane has
  * stored before. A value that is used in another loop than its own, or shuffled, goes through a
- * register; one that is shuffled several times only before the first and after the last. */
+ * register, but for places side by side, which are computed again; one that is shuffled several times only before the first and after the last. */
 #include "document/document.h"
 #include "index/ix.h"
 #include <stdlib.h>
@@ -201,6 +201,18 @@ static bool passed_over(const Loops *w, const UOp *u)
 	return is_shuffled(u) && !map_get(&w->whole, PKEY(u));
 }
 
+/* Whether u is a LET of places side by side, base + k*lane: the same wherever it is computed. */
+static bool is_places(const UOp *u)
+{
+	if (u->op != OP_LET || u->src[0]->op != OP_RAMP || dtype_element(u->dtype) != DT_I64)
+		return false;
+	Nodes all = walk_brief(u->src[0]->src[0]);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_LOAD)
+			return false;
+	return true;
+}
+
 static void keep_source(Loops *w, uint32_t at, const UOp *user, UOp *u)
 {
 	uintptr_t from = (uintptr_t)map_get(&w->stands, PKEY(u));
@@ -208,7 +220,7 @@ static void keep_source(Loops *w, uint32_t at, const UOp *user, UOp *u)
 	if (u->op != OP_LET || !has_lanes(u))
 		return;
 	bool elsewhere = from && w->statement[from - 1].region != w->statement[at].region;
-	if (user->op == OP_SHUFFLE ? !is_shuffled(u) : elsewhere)
+	if (user->op == OP_SHUFFLE ? !is_shuffled(u) : elsewhere && !is_places(u))
 		register_of(w, u);
 }
 
@@ -315,15 +327,6 @@ static UOp *shuffled(Loops *w, UOp *u)
 	return has_lanes(u) ? element(register_of(w, u), w->range) : shuffled_lane(w, u, 0);
 }
 
-static UOp *kept_let(Loops *w, UOp *u)
-{
-	UOp *reg = map_get(&w->kept, PKEY(u));
-
-	if (!reg)
-		die(MALFORMED, "node %u LET: used where it has no value", u->id);
-	return element(reg, w->range);
-}
-
 static UOp *ramp(Loops *w, const UOp *u, UOp *base)
 {
 	DType d = base->dtype;
@@ -333,6 +336,17 @@ static UOp *ramp(Loops *w, const UOp *u, UOp *base)
 		return ix_add(base, ix_mul(at, ix_const(u->arg->i)));
 	at = NODE(OP_CAST, d, VNIL, NODE(OP_MUL, DT_I64, VNIL, at, ix_const(u->arg->i)));
 	return NODE(OP_ADD, d, VNIL, base, at);
+}
+
+static UOp *kept_let(Loops *w, UOp *u)
+{
+	UOp *reg = map_get(&w->kept, PKEY(u));
+
+	if (!reg && is_places(u))
+		return ramp(w, u->src[0], remade(w, u->src[0]->src[0]));
+	if (!reg)
+		die(MALFORMED, "node %u LET: used where it has no value", u->id);
+	return element(reg, w->range);
 }
 
 /* An i64 that is cast to i32, or such a number; NULL: something else, or it does not fit. */

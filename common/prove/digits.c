@@ -241,12 +241,15 @@ void digits_of(Digits *d, const Place *p)
 {
 	Spots s;
 	size_t leaves = d->leaf.n;
+	int splits = d->splits;
 	spots_of(&s, p, d->n);
+	/* what digits next to a torn one say is worth the search only if there are no others */
 	d->brief = true;
 	bool whole = find_digits(d, &s);
 	d->brief = false;
 	if (!whole) {
 		d->leaf.n = leaves;
+		d->splits = splits;
 		d->tries = 0;
 		find_digits(d, &s);
 	}
