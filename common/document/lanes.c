@@ -7,7 +7,8 @@
  *
  * Statements that follow each other share a loop, unless one touches what another lane has
  * stored before. A value that is used in another loop than its own, or shuffled, goes through a
- * register, but for places side by side, which are computed again; one that is shuffled several times only before the first and after the last. */
+ * register, but for places side by side, which are computed again; one that is shuffled several
+ * times only before the first and after the last. */
 #include "document/document.h"
 #include "index/ix.h"
 #include <stdlib.h>
