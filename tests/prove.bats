@@ -434,6 +434,14 @@ searches() {
 	done
 }
 
+@test "prove: an item whose remainder is its number, as there is one tile at most" {
+	printf 'input a f32[2, n, 9] where n in 1..31\noutput m = transpose(a, [1, 0, 2])\n' | tool trace | tool fuse > s.f
+	for tiles in '2 1; tile 2 1 2' '4 1; tile 2 1 4'; do
+		tool lower -t llvm --opt "E_n_2_9: tile 0 $tiles; transpose LOAD.0 0; grid 2" s.f > s.l
+		ok tool prove -q s.l
+	done
+}
+
 @test "prove: the size of a loop that is a product of what is not negative" {
 	printf 'input a i32[n] where n in 1..3\noutput m = cumsum(a, axis=0)\n' | tool trace | tool fuse > s.f
 	tool lower -t llvm --opt 'scan_n: split 0 1 pad; rfactor 1; stage RREDUCE.0 1; tile 1 1 1; tile 0.0 2 32' s.f > s.l

@@ -260,11 +260,11 @@ Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t
 
 /* ---- a buffer that a call writes */
 
-static bool all_within(const Digits *d, const Place *p, UOp *u, int64_t below)
+static bool all_within(const Digits *d, const Place *p, UOp *u, UOp *below)
 {
 	bool within = true;
 	for (size_t i = 0; i < d->n && within; i++)
-		within = place_within(&p[i], u, ix_const(below));
+		within = place_within(&p[i], u, below);
 	return within;
 }
 
@@ -272,12 +272,14 @@ bool determined(Digits *d, const Place *p, UOp *number)
 {
 	if (!number)
 		return false;
-	if (digits_know(d, number) || all_within(d, p, number, 1))
+	if (digits_know(d, number) || all_within(d, p, number, ix_const(1)))
 		return true;
 	for (size_t i = 0; i < d->fresh.n; i++) {
 		UOp *q = d->fresh.at[i];
-		if (q->op == OP_FLOORDIV && q->src[0] == number &&
-			all_within(d, p, q->src[1], 2))
+		bool part = q->op == OP_FLOORDIV || q->op == OP_FLOORMOD;
+		if (part && q->src[0] == number &&
+			(q->op == OP_FLOORDIV ? all_within(d, p, q->src[1], ix_const(2)) :
+						all_within(d, p, number, q->src[1])))
 			return true;
 	}
 	return false;

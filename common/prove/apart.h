@@ -12,7 +12,7 @@ Items items_of(const ProvedCall *c);
 /* The places of some accesses along one axis of their INDEX. */
 Place *places_of(const ProvedCall *c, const Access *const *a, size_t n, uint32_t axis);
 /* Whether an item's number is the same for all who touch the place, or has one value where they do;
- * or its quotient by something that is 1 there is the same. */
+ * or its quotient by something that is 1 there is the same, or its remainder by more than it. */
 bool determined(Digits *d, const Place *p, UOp *number);
 /* Refuses the kernel when one of these accesses, which are of one memory, may write a place that
  * another item touches in one of them. group: the items are those of one work group. */
