@@ -112,6 +112,17 @@ worded() {
 	tool diff a.npz b.npz
 }
 
+@test "actions: what is added in place by padded pieces is neither read nor written beyond its end" {
+	printf 'input x f32[4, 47]\nconst i = [3]\ninput u f32[1, 47]\noutput y = scatter(x, i, u, how="add")\n' | tool trace > g.mp
+	tool fuse g.mp > m.mp
+	tool run g.mp x=rand u=rand -o a.npz
+	for n in 8 24 46; do
+		tool lower -t clang --opt "E_47: split 0 $n pad; order 0.0 0.1; grid 1" m.mp > l.mp
+		tool run l.mp x=rand u=rand -o b.npz
+		tool diff a.npz b.npz
+	done
+}
+
 @test "actions: what is transposed inside of a reduction over the same range, or of an operand, is refused" {
 	printf 'input a f32[16, 24]\noutput y = softmax(transpose(a, [1, 0]))\n' | tool trace | tool fuse > s.mp
 	printf 'input a f32[16, 24]\ninput b f32[32, 24]\noutput y = a @ transpose(b, [1, 0])\n' | tool trace | tool fuse > m.mp

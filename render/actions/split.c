@@ -157,23 +157,25 @@ static UOp *gated_value(const Split *s, const UOp *fold)
 	return node_with(x, src);
 }
 
-/* Is the iteration beyond the gate one of which a LOAD has no place? */
+/* Is the iteration beyond the gate one of which a LOAD has no place, or one that is written to? */
 static bool needs_gate(const Split *s, const UOp *u)
 {
-	return (u->op == OP_STORE || (u->op == OP_LOAD && s->tail == GUARD)) && moves(s, u->src[0]);
+	bool load = u->op == OP_LOAD && (s->tail == GUARD || reads_written(&s->f, u));
+	return (u->op == OP_STORE || load) && moves(s, u->src[0]);
 }
 
-static bool has_load(UOp *place)
+/* Is a place read from memory, from one that moves with the range? */
+static bool has_load(const Split *s, UOp *place)
 {
 	Nodes all = walk_brief(place);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LOAD)
-			return true;
-	return false;
+	bool any = false;
+	for (size_t i = 0; i < all.n && !any; i++)
+		any = all.at[i]->op == OP_LOAD && moves(s, all.at[i]);
+	return any;
 }
 
-/* The gate where it is needed. A STORE that has it needs no MIN in its place, unless that is read
- * from memory: items are then seen to write apart. */
+/* The gate where it is needed. What has it needs no MIN in its place, unless that is read from
+ * memory: items are then seen to write apart. */
 static UOp *gated(UOp *u, void *ctx)
 {
 	const Split *s = ctx;
@@ -181,7 +183,7 @@ static UOp *gated(UOp *u, void *ctx)
 	memcpy(src, u->src, u->nsrc * sizeof *src);
 	uint32_t at = u->op == OP_LOAD ? 1 : 2;
 	if (needs_gate(s, u)) {
-		if (u->op == OP_STORE && !has_load(src[0]))
+		if (!has_load(s, src[0]))
 			src[0] = substitute(src[0], 1, (UOp **)&s->range, (UOp **)&s->place);
 		src[at] = both(u->nsrc > at ? u->src[at] : NULL, s->gate);
 		return node_new(u->op, u->dtype, at + 1, src, u->arg);
