@@ -91,10 +91,13 @@ setup() {
 	done
 	cmp a.t mine
 	fails 2 env SLUICE_PROFILE=all.json "$BIN/run" a.t x=rand w=rand --profile=other.json
-	# many at once
-	for i in {1..8}; do SLUICE_PROFILE=many.json tool trace a.t > t$i.mp & done
-	wait
-	[ "$(python3 -c 'import json; print(sum(e["name"] == "process_name" for e in json.load(open("many.json"))["traceEvents"]))')" = 8 ]
+	# many at once, several times: each finds the file as another one leaves it
+	for turn in {1..12}; do
+		rm -f many.json
+		for i in {1..8}; do SLUICE_PROFILE=many.json tool trace a.t > t$i.mp & done
+		wait
+		[ "$(python3 -c 'import json; print(sum(e["name"] == "process_name" for e in json.load(open("many.json"))["traceEvents"]))')" = 8 ]
+	done
 }
 
 @test "why: lines, merges with their costs, actions; at every level of kernels" {

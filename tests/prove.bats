@@ -397,26 +397,52 @@ searches() {
 	done
 }
 
-@test "prove: tiles in three axes, whose steps do not divide their sizes" {
-	printf 'input a f32[3, 31, n] where n in 16..17\ninput b f32[n, 64]\noutput y = sum(a @ b, axis=-1)\n' | tool trace | tool fuse > s.f
-	for rest in '2 12; kind 2.0 group; tile 2.1 12 1' '2 4; split 2.0 3; kind 2.0.0 group; kind 2.1 item; tile 2.0.1 3 1'; do
-		tool lower -t opencl --opt "r_3_31_64_n: split 0 2; split 1 4; kind 0.0 group; kind 1.0 group; tile 0.1 2 1; tile 1.1 4 1; split $rest" s.f > s.l
+# listed TARGET TEXT LIST…: the program is proved with each list
+listed() {
+	printf '%s\n' "$2" | tool trace | tool fuse > s.f
+	for list in "${@:3}"; do
+		tool lower -t "$1" --opt "$list" s.f > s.l
 		ok tool prove -q s.l
 	done
+}
+
+@test "prove: tiles in three axes, whose steps do not divide their sizes" {
+	start='r_3_31_64_n: split 0 2; split 1 4; kind 0.0 group; kind 1.0 group; tile 0.1 2 1; tile 1.1 4 1'
+	listed opencl 'input a f32[3, 31, n] where n in 16..17
+input b f32[n, 64]
+output y = sum(a @ b, axis=-1)' "$start; split 2 12; kind 2.0 group; tile 2.1 12 1" \
+		"$start; split 2 4; split 2.0 3; kind 2.0.0 group; kind 2.1 item; tile 2.0.1 3 1"
 }
 
 @test "prove: tiles that overlap tiles that overlap, in a document with another size" {
-	printf 'input a f32[3, 13, 13]\ninput b f32[13, 15]\ninput c f32[n] where n in 1..9\noutput y = softmax(a @ b)\noutput z = c * 2\n' | tool trace | tool fuse > s.f
-	tool lower -t llvm --opt 'r_3_13_15: split 2 3; split 1 38 overlap; split 1.1 2 pad; order 1.0 1.1.1 2.0 2.1 1.1.0; grid 1' s.f > s.l
-	ok tool prove -q s.l
+	listed llvm 'input a f32[3, 13, 13]
+input b f32[13, 15]
+input c f32[n] where n in 1..9
+output y = softmax(a @ b)
+output z = c * 2' 'r_3_13_15: split 2 3; split 1 38 overlap; split 1.1 2 pad; order 1.0 1.1.1 2.0 2.1 1.1.0; grid 1'
+}
+
+@test "prove: places that lanes of two loops use" {
+	listed llvm 'input a f32[3, 15, 16]
+input b f32[n, 16] where n in 1..31
+output y = softmax(a @ transpose(b, [1, 0]))' 'r_3_15_n: split 1 4 overlap; order 0 1.0 1.1 2; tile 1.1 2 1; tile 2 3 4' \
+		'r_3_15_n: split 1 4 overlap; order 1.0 2 1.1 0; tile 1.1 2 1; tile 2 3 4; jam 3 1'
+}
+
+@test "prove: an item whose remainder is its number, as there is one tile at most" {
+	listed llvm 'input a f32[2, n, 9] where n in 1..31
+output m = transpose(a, [1, 0, 2])' 'E_n_2_9: tile 0 2 1; tile 2 1 2; transpose LOAD.0 0; grid 2' 'E_n_2_9: tile 0 4 1; tile 2 1 4; transpose LOAD.0 0; grid 2'
+}
+
+@test "prove: the size of a loop that is a product of what is not negative" {
+	listed llvm 'input a i32[n] where n in 1..3
+output m = cumsum(a, axis=0)' 'scan_n: split 0 1 pad; rfactor 1; stage RREDUCE.0 1; tile 1 1 1; tile 0.0 2 32'
 }
 
 @test "prove: unrolled tiles that overlap along two axes, one written out between them" {
-	printf 'input a f32[32, 2, n] where n in 17..47\noutput y = relu(a) * 3\n' | tool trace | tool fuse > s.f
-	for tiles in '12 1; tile 2 12 1' '9 1; tile 2 8 1' '5 1; tile 2 3 1'; do
-		tool lower -t llvm --opt "E_*: split 1 2 peel; kind 1.1 unroll; order 0 1.0 2 1.1; grid 1; tile 0 $tiles" s.f > s.l
-		ok tool prove -q s.l
-	done
+	start='E_*: split 1 2 peel; kind 1.1 unroll; order 0 1.0 2 1.1; grid 1'
+	listed llvm 'input a f32[32, 2, n] where n in 17..47
+output y = relu(a) * 3' "$start; tile 0 12 1; tile 2 12 1" "$start; tile 0 9 1; tile 2 8 1" "$start; tile 0 5 1; tile 2 3 1"
 	# one of the stores has another value
 	tool show s.l > s.txt
 	for one in 1 15 16 30; do
@@ -424,28 +450,6 @@ searches() {
 		fails 4 tool prove -q w.l
 		grep -q 'two items that differ in gidx0 may touch the same place y' stderr
 	done
-}
-
-@test "prove: places that lanes of two loops use" {
-	printf 'input a f32[3, 15, 16]\ninput b f32[n, 16] where n in 1..31\noutput y = softmax(a @ transpose(b, [1, 0]))\n' | tool trace | tool fuse > s.f
-	for list in 'order 0 1.0 1.1 2; tile 1.1 2 1; tile 2 3 4' 'order 1.0 2 1.1 0; tile 1.1 2 1; tile 2 3 4; jam 3 1'; do
-		tool lower -t llvm --opt "r_3_15_n: split 1 4 overlap; $list" s.f > s.l
-		ok tool prove -q s.l
-	done
-}
-
-@test "prove: an item whose remainder is its number, as there is one tile at most" {
-	printf 'input a f32[2, n, 9] where n in 1..31\noutput m = transpose(a, [1, 0, 2])\n' | tool trace | tool fuse > s.f
-	for tiles in '2 1; tile 2 1 2' '4 1; tile 2 1 4'; do
-		tool lower -t llvm --opt "E_n_2_9: tile 0 $tiles; transpose LOAD.0 0; grid 2" s.f > s.l
-		ok tool prove -q s.l
-	done
-}
-
-@test "prove: the size of a loop that is a product of what is not negative" {
-	printf 'input a i32[n] where n in 1..3\noutput m = cumsum(a, axis=0)\n' | tool trace | tool fuse > s.f
-	tool lower -t llvm --opt 'scan_n: split 0 1 pad; rfactor 1; stage RREDUCE.0 1; tile 1 1 1; tile 0.0 2 32' s.f > s.l
-	ok tool prove -q s.l
 }
 
 @test "prove: places of a group's memory, item by item where they are no digits" {
