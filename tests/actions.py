@@ -738,13 +738,19 @@ def main():
     text = must("show", given=must(*lower, "--stop-after", "collapse", given=fused)).decode()
     drawn = {name: l for name, k in read_kernels(text).items() if (l := draw(k, action, r, target))}
     taken, wrong = accepted(fused, drawn, lower)
+    given = must("show", "-p", given=with_lists(text, taken).encode())
     with open("l.mp", "wb") as f:
-        f.write(must(*lower, given=must("show", "-p", given=with_lists(text, taken).encode())))
+        f.write(must(*lower, given=given))
+    place = f"action:{r.randint(0, 6)}"
+    with open("part.mp", "wb") as f:
+        f.write(must(*lower, "--stop-after", place, given=given))
     inputs = [f"{name}=rand" for name in re.findall(r"^input (\w+)", "\n".join(lines), re.M)]
     sizes = sorted({p.low, p.high, r.randint(p.low, p.high)}) if b"vars {n" in must("show", given=graph) else [None]
     bad = []
     for n in sizes:
-        told = compare(p, "t.mp", "l.mp", inputs + ([f"n={n}"] if n else []), device_of(target))
+        operands = inputs + ([f"n={n}"] if n else [])
+        told = compare(p, "t.mp", "l.mp", operands, device_of(target))
+        told += [f"after {place}: {line}" for line in compare(p, "t.mp", "part.mp", operands, None)]
         bad += [f"n={n}: {line}" if n else line for line in told]
     if bad:
         print("\n".join(bad + [f"{name}: {l.text()}" for name, l in taken.items()] + lines))

@@ -267,6 +267,45 @@ opencl() {
 	[[ $output == *$'add f64[3]\n[5. 2. 3.]'*$'both f64[3]\n[13.  2.  3.]'*$'last f64[3]\n[9. 2. 3.]'* ]] || { echo "$output"; return 1; }
 }
 
+@test "lower goes as far as an action of a list: what it leaves can be shown, run, proved and lowered on" {
+	cd "$BATS_TEST_TMPDIR"
+	local k list='r_*: split 2 8; split 0 8; split 1 16; order 2.0 0.0 1.0 0.1 1.1 2.1; kind 1.1 vector'
+	printf '%s\n' 'input a f32[24, 40]' 'input b f32[40, 32]' 'output c = a @ b' | tool trace | tool fuse > s.mp
+	tool run --interpret s.mp a=rand b=rand -o whole.npz
+	for k in 0 1 2 3 4 5 6; do
+		tool lower -t clang --opt "$list" --stop-after "action:$k" s.mp > at.mp
+		tool show at.mp | tool show -p | cmp - at.mp
+		tool prove s.mp at.mp
+		tool lower -t clang at.mp > on.mp
+		for doc in at.mp on.mp; do
+			tool run --interpret $doc a=rand b=rand -o at.npz
+			tool diff --rtol 1e-5 --atol 1e-6 whole.npz at.npz
+		done
+	done
+	tool lower -t clang --opt "$list" s.mp | tool show --loops | cmp - <(tool show --loops on.mp)
+	tool lower -t clang --opt "$list" --stop-after action:3 s.mp | tool show --loops > 3.txt
+	cmp 3.txt - <<-'E'
+	K0 r_24_32_40(c, a, b)
+	  actions: split 2 8; split 0 8; split 1 16
+	  for r0 < 3
+	    for r1 < 8
+	      for r2 < 2
+	        for r3 < 16
+	          s0 = add over r4 < 5, r5 < 8 of a[r0 * 320 + r1 * 40 + r4 * 8 + r5] * b[r4 * 256 + r5 * 32 + r2 * 16 + r3]
+	          c[r0 * 256 + r1 * 32 + r2 * 16 + r3] = s0
+	E
+	# each of them printed, and proved by itself
+	tool lower -t clang --opt "$list" -d action s.mp 2>&1 > /dev/null | grep '^#' | cmp - <(printf '# lower: after action:%d\n' 1 2 3 4 5)
+	tool lower -t clang --opt "$list" -d action:2 s.mp 2>&1 > /dev/null | grep '^#' | cmp - <(echo '# lower: after action:2')
+	tool lower -t clang --opt "$list" --prove s.mp 2>&1 > /dev/null | grep -c '^lower action:[1-5]: the same' | grep -qx 5
+	tool lower -t clang --opt "$list" --prove --stop-after action:2 s.mp 2>&1 > /dev/null | sed -n 's/: the same.*//p' | tail -n 2 | cmp - <(printf 'lower action:%d\n' 1 2)
+	for k in action action: action:x action:-1 action:1234567; do
+		fails 2 tool lower -t clang --stop-after "$k" s.mp
+		[[ $errors == *"no place in the pass rewrites: it has action:1"* ]]
+	done
+	fails 2 tool fuse --stop-after action:1 s.mp
+}
+
 @test "show --loops: kernels as nests of loops, from level schedule on" {
 	printf '%s\n' 'input x f32[4, n] where n in 1..900' 'output y = softmax(x, axis=1)' 'output z = cumsum(x, axis=0)' | tool trace > g.mp
 	tool fuse g.mp > s.mp

@@ -68,8 +68,10 @@ void options_help(const Stage *s, const Option *const *standard)
 	if (s->passes) {
 		printf("\npasses, in order (* can be skipped):\n");
 		for (const Pass *p = s->passes; p->name; p++)
-			printf("  %c %-21s %s\n", p->optional ? '*' : ' ', p->name,
-				p->help ? p->help : "");
+			printf("  %c %-21s %s%s\n", p->optional ? '*' : ' ', p->name,
+				p->help ? p->help : "",
+				p->parts ? arena_printf(" (%s:N the first N)", p->parts->name) :
+					   "");
 	}
 	if (s->help)
 		s->help();

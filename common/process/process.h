@@ -8,7 +8,20 @@
 
 /* ---- stage.c: the frame of every main */
 
-typedef struct { const char *name; Graph *(*fn)(Graph *g); const char *help; bool optional; } Pass;
+/* What a pass does one after another, of which it can take the first few alone: NAME:3 is a place
+ * like a pass, for -d and --stop-after; -d NAME and --prove take each of them in turn. */
+typedef struct {
+	const char *name;               /* "action" */
+	size_t taken;                   /* as many the pass takes; SIZE_MAX: all */
+	size_t (*most)(Graph *g);       /* as many there are */
+} PassParts;
+typedef struct {
+	const char *name;
+	Graph *(*fn)(Graph *g);
+	const char *help;
+	bool optional;
+	PassParts *parts;                   /* NULL: it is one whole */
+} Pass;
 typedef struct {
 	char letter;            /* 'o', or 0 */
 	const char *word;       /* "explain", or NULL */

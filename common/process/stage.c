@@ -95,6 +95,23 @@ static const Pass *pass_list(const Stage *s)
 	return whole;
 }
 
+/* Is it a place within that pass, as "action:3" or "action"? */
+static bool is_part(const Pass *p, const char *name)
+{
+	size_t n = p->parts ? strlen(p->parts->name) : 0;
+	return n && !strncmp(name, p->parts->name, n) && (!name[n] || name[n] == ':');
+}
+
+/* The number of such a place: SIZE_MAX, each of them, where none is given. False: it is none. */
+static bool part_number(const char *name, size_t *part)
+{
+	const char *number = strchr(name, ':');
+	size_t digits = number ? strspn(number + 1, "0123456789") : 0;
+
+	*part = digits && digits < 6 ? strtoul(number + 1, NULL, 10) : SIZE_MAX;
+	return !number || (*part < SIZE_MAX && !number[1 + digits]);
+}
+
 static const Pass *pass_named(const Stage *s, const char *name)
 {
 	Nearest near = {.word = name};
@@ -107,13 +124,28 @@ static const Pass *pass_named(const Stage *s, const char *name)
 	die(USAGE, "there is no pass '%.80s'%s (see --help)", name, nearest_hint(&near));
 }
 
+/* A pass, or a part of one; each of its parts only where they are printed. */
+static void check_place(const Stage *s, const char *name, bool each)
+{
+	for (const Pass *p = pass_list(s); p->name; p++) {
+		if (!is_part(p, name))
+			continue;
+		size_t part;
+		if (!part_number(name, &part) || (part == SIZE_MAX && !each))
+			die(USAGE, "'%.80s' is no place in the pass %s: it has %s:1, %s:2 …", name,
+				p->name, p->parts->name, p->parts->name);
+		return;
+	}
+	pass_named(s, name);
+}
+
 static void check_passes(const Stage *s)
 {
 	for (size_t i = 0; i < opt.dump.n; i++)
 		if (strcmp(opt.dump.at[i], "all"))
-			pass_named(s, opt.dump.at[i]);
+			check_place(s, opt.dump.at[i], true);
 	if (opt.stop)
-		pass_named(s, opt.stop);
+		check_place(s, opt.stop, false);
 	for (size_t i = 0; i < opt.skip.n; i++)
 		if (!pass_named(s, opt.skip.at[i])->optional)
 			die(USAGE, "the pass '%s' cannot be skipped", opt.skip.at[i]);
@@ -243,10 +275,10 @@ static bool skipped(const char *pass)
 	return false;
 }
 
-static void dump(const Stage *s, const Pass *p, const Graph *g)
+static void dump(const Stage *s, const char *place, const Graph *g)
 {
 	Buf b = {0};
-	buf_printf(&b, "# %s: after %s\n", s->name, p->name);
+	buf_printf(&b, "# %s: after %s\n", s->name, place);
 	text_print(&b, g);
 	progress_clear();
 	fwrite(b.s, 1, b.n, stderr);
@@ -301,30 +333,56 @@ static void put(Graph *g)
 	stream_write(opt.output, g->level == LV_PROGRAM ? mark_put(g) : g);
 }
 
-/* A pass of a stage on its way over segments, which --prove compares one by one. */
-typedef struct { const Stage *stage; const Pass *pass; bool proves; } Running;
+/* A pass on its way over segments, which --prove compares one by one; of its parts the first
+ * `taken`. */
+typedef struct { const Stage *stage; const Pass *pass; size_t taken; bool proves, listed; } Running;
+
+static Graph *pass_taken(const Pass *p, Graph *g, size_t taken)
+{
+	if (!p->parts)
+		return p->fn(g);
+	p->parts->taken = taken;
+	g = p->fn(g);
+	p->parts->taken = SIZE_MAX;
+	return g;
+}
 
 static Graph *pass_on(Graph *segment, void *running)
 {
 	const Running *r = running;
-	if (r->proves)
+	const Pass *p = r->pass;
+	size_t n = r->proves && p->parts ? p->parts->most(segment) : 0;
+
+	if (r->proves && r->listed)
 		prove_begin(segment);
-	segment = r->pass->fn(segment);
-	if (r->proves)
-		prove_pass(arena_printf("%s %s", r->stage->name, r->pass->name), segment);
+	for (size_t k = 1; k <= n && k <= r->taken; k++)
+		prove_pass(arena_printf("%s %s:%zu", r->stage->name, p->parts->name, k),
+			pass_taken(p, segment, k));
+	segment = pass_taken(p, segment, r->taken);
+	if (r->proves && (!n || !r->taken || r->taken == SIZE_MAX))
+		prove_pass(arena_printf("%s %s", r->stage->name, p->name), segment);
 	return segment;
 }
 
-static Graph *pass_run(const Stage *s, const Pass *p, Graph *g)
+static Graph *pass_run(const Stage *s, const Pass *p, Graph *g, size_t taken, bool proves)
 {
-	bool listed = s->steps == STEPS_SEGMENTS && steps_listed(g);
-	Running r = {s, p, opt.prove && listed};
-	double begin = now_ms();
-	g = s->steps == STEPS_SEGMENTS ? segments_map(g, pass_on, &r) : p->fn(g);
-	if (opt.prove && !listed)
-		prove_pass(arena_printf("%s %s", s->name, p->name), g);
-	timeline_span(p->name, begin, now_ms() - begin);
-	return g;
+	Running r = {s, p, taken, proves, s->steps == STEPS_SEGMENTS && steps_listed(g)};
+	return r.listed ? segments_map(g, pass_on, &r) : pass_on(g, &r);
+}
+
+static void dump_parts(const Stage *s, const Pass *p, Graph *g)
+{
+	for (size_t i = 0; i < opt.dump.n; i++) {
+		if (!is_part(p, opt.dump.at[i]))
+			continue;
+		size_t part;
+		part_number(opt.dump.at[i], &part);
+		bool each = part == SIZE_MAX;
+		size_t most = each ? p->parts->most(g) : part;
+		for (size_t k = each ? 1 : part; k <= most; k++)
+			dump(s, arena_printf("%s:%zu", p->parts->name, k),
+				pass_run(s, p, g, k, false));
+	}
 }
 
 static void handle(const Stage *s, Graph *g)
@@ -338,13 +396,19 @@ static void handle(const Stage *s, Graph *g)
 		n++;
 	Progress progress = progress_start("", n, true);
 	for (const Pass *p = passes; p->name; p++) {
+		size_t taken = SIZE_MAX;
+		bool within = opt.stop && is_part(p, opt.stop) && part_number(opt.stop, &taken);
 		progress.what = p->name;
 		progress_step(&progress, p - passes);
-		if (!skipped(p->name))
-			g = pass_run(s, p, g);
+		if (!skipped(p->name)) {
+			double begin = now_ms();
+			dump_parts(s, p, g);
+			g = pass_run(s, p, g, taken, opt.prove);
+			timeline_span(p->name, begin, now_ms() - begin);
+		}
 		if (dumped(p->name))
-			dump(s, p, g);
-		if (opt.stop && !strcmp(opt.stop, p->name)) {
+			dump(s, p->name, g);
+		if (within || (opt.stop && !strcmp(opt.stop, p->name))) {
 			put(g);
 			return;
 		}

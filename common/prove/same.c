@@ -348,22 +348,28 @@ static void know_terms(Numbers *n, UOp *u)
 	}
 }
 
+static void set_counter(Numbers *n, Same *s, UOp *u, const Shared *solve, bool last, int world)
+{
+	int lane = -1;
+	for (size_t k = 0; k < s->lanes.n; k++)
+		if (s->lanes.at[k].counter == u)
+			lane = s->lanes.at[k].lane;
+	if ((solve && solve->lane == lane) != last)
+		return;
+	if (lane >= 0)
+		number_set(n, world, u, lane_number(n, s, solve, lane, world));
+	else if (!tied(s, u))
+		number_set(n, world, u, number_mix(u->id, 20 + world));
+}
+
+/* The lane that is solved for is set last: it depends on the others. */
 static void set_counters(Numbers *n, Same *s, const Shared *solve, int world)
 {
 	Nodes all = walk_kept(s->call->kernel);
-	for (size_t i = 0; i < all.n; i++) {
-		UOp *u = all.at[i];
-		int lane = -1;
-		if (u->op != OP_RANGE)
-			continue;
-		for (size_t k = 0; k < s->lanes.n; k++)
-			if (s->lanes.at[k].counter == u)
-				lane = s->lanes.at[k].lane;
-		if (lane >= 0)
-			number_set(n, world, u, lane_number(n, s, solve, lane, world));
-		else if (!tied(s, u))
-			number_set(n, world, u, number_mix(u->id, 20 + world));
-	}
+	for (int last = 0; last < 2; last++)
+		for (size_t i = 0; i < all.n; i++)
+			if (all.at[i]->op == OP_RANGE)
+				set_counter(n, s, all.at[i], solve, last, world);
 }
 
 /* The sum of chunk and tile is the same in both worlds, its terms are not: in each, one of them is

@@ -2,6 +2,7 @@
 #ifndef RENDER_ACTIONS_ACTIONS_H
 #define RENDER_ACTIONS_ACTIONS_H
 #include "kernels/kernels.h"
+#include "process/process.h"
 
 /* ---- choose/choose.c: what to do to a kernel ------------------------------------------------- */
 
@@ -63,9 +64,8 @@ typedef struct {
 } Plan;
 /* Elements of a tile; 0 when range r has none. */
 static inline int tile_size(const Plan *p, int r) { return p->tile[r].unroll * p->tile[r].vector; }
-/* The ranges that loops split into blocks, not tiles. */
+/* The ranges that loops split into blocks, not tiles; those in tiles. */
 uint64_t block_ranges(const Plan *p);
-/* The tiled ranges as a set. */
 uint64_t tiled_ranges(const Plan *p);
 /* Can the last tile of range r begin before the one before it ends, so that all are whole? It can
  * when the range always has at least a tile's elements, no buffer that is written is read and no
@@ -111,8 +111,7 @@ Graph *lower_binders(Graph *g);
 typedef struct { const char *path; int axis; } RangeName;
 struct Rewriting {
 	UOp *kernel;
-	bool alias;
-	bool behind;            /* inner pieces get numbers behind all others, which stay */
+	bool alias, behind;     /* behind: inner pieces get numbers behind all others, which stay */
 	RangeName name[MAX_RANGES];
 	int nnames;
 	const char *overlap[MAX_RANGES];        /* the paths whose pieces overlap */
@@ -137,9 +136,10 @@ void rewriting_split(Rewriting *w, int axis, int inner);
 /* The kernel as the actions of its list that rewrite it leave it, and the names of its ranges. What
  * is left of the list is in its arg as "plan". */
 UOp *kernel_rewritten(const KernelUse *use, Rewriting *w);
-/* Pass: carries out the actions that rewrite kernels, in the order of their list. The other actions
- * stay, with axis numbers for names, in the kernel's arg as "plan". */
+/* Pass: carries out the actions that rewrite kernels, in the order of their list, as many as its
+ * parts say. The others stay, with axis numbers for names, in the kernel's arg as "plan". */
 Graph *lower_rewrites(Graph *g);
+extern PassParts rewrites_parts;
 /* Names a range that is new, by the number behind all names. */
 void rewriting_new(Rewriting *w, int axis);
 

@@ -359,15 +359,42 @@ static void explain_actions(const KernelUse *use)
 	buf_free(&b);
 }
 
+static size_t actions_most(Graph *g)
+{
+	Nodes all = walk(g->sink);
+	size_t most = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		bool kernel = all.at[i]->op == OP_KERNEL;
+		const Val *list = kernel ? val_get(all.at[i]->arg, "actions") : NULL;
+		if (list && list->kind == VAL_ARRAY && list->n > most)
+			most = list->n;
+	}
+	return most;
+}
+
+PassParts rewrites_parts = {"action", .taken = SIZE_MAX, .most = actions_most};
+
+/* A kernel with as much of its list as is to be carried out. */
+static UOp *with_taken(UOp *kernel)
+{
+	const Val *list = val_get(kernel->arg, "actions");
+	if (!list || list->kind != VAL_ARRAY || list->n <= rewrites_parts.taken)
+		return kernel;
+	list = val_array(rewrites_parts.taken, list->a);
+	return node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", list));
+}
+
 static UOp *kernel_rewrites(const KernelUse *use)
 {
 	Rewriting w;
-	if (!val_get(use->kernel->arg, "plan"))
-		explain_actions(use);
-	if (val_get(use->kernel->arg, "plan") ||
-		!has_rewrites(use->kernel, val_get(use->kernel->arg, "actions")))
+	if (val_get(use->kernel->arg, "plan"))
 		return use->kernel;
-	return kernel_rewritten(use, &w);
+	KernelUse part = *use;
+	part.kernel = with_taken(use->kernel);
+	explain_actions(&part);
+	if (!has_rewrites(part.kernel, val_get(part.kernel->arg, "actions")))
+		return part.kernel;
+	return kernel_rewritten(&part, &w);
 }
 
 Graph *lower_rewrites(Graph *g) { return reasons_leave(kernels_map(g, kernel_rewrites)); }
