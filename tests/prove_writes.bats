@@ -733,3 +733,13 @@ without_gates() {
 	fails 4 tool prove bad.mp
 	[[ $errors == *"may touch the same place"* ]]
 }
+@test "items of a grid write apart: at level schedule, blocks of blocks that overlap, under the gate of a fold's loads" {
+	printf 'input x f32[33, 7]\ninput z f32[7, 9]\noutput y = x @ z\n' > m.t
+	tool trace m.t | tool fuse | tool lower -t c --stop-after action:2 --opt 'r_33_9_7: split 1 2 overlap; split 1.0 2' | tool show > a.txt
+	accepts prove
+	# what is read depends on the block, not on its place alone
+	local block index
+	block=$(sed -n 's/^\(%[0-9]*\) = RANGE i64 .*\[2, "loop"\]$/\1/p' a.txt)
+	index=$(sed -n 's/^%[0-9]* = INDEX f32 %[0-9]* \(%[0-9]*\)  # \[((r0\*7)+r4)\]$/\1/p' a.txt)
+	refuses prove 'may touch the same place' "^\($index = ADD i64 %[0-9]*\) .*" "\1 $block"
+}

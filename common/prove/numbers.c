@@ -213,6 +213,17 @@ static bool bound_here(const Numbers *n, const UOp *u, uint64_t *x)
 	return false;
 }
 
+/* Whether u is the same in all iterations of the folds around it. */
+static bool is_outside(const Numbers *n, UOp *u)
+{
+	uint64_t x;
+	Nodes all = n->scope && u->op != OP_RANGE ? walk_brief(u) : (Nodes){0};
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RANGE && bound_here(n, all.at[i], &x))
+			return false;
+	return true;
+}
+
 static uint64_t integer(Numbers *n, int w, const UOp *u)
 {
 	uint64_t a = value(n, w, u->src[0]), b = u->nsrc > 1 ? value(n, w, u->src[1]) : 0;
@@ -353,8 +364,7 @@ static uint64_t value(Numbers *n, int w, UOp *u)
 		stays(n, known->stays);
 		return known->number;
 	}
-	if (n->sets[u->op] && (!n->scope || u->op == OP_RANGE) &&
-		get(&n->set[w], PKEY(u), &x)) {
+	if (n->sets[u->op] && get(&n->set[w], PKEY(u), &x) && is_outside(n, u)) {
 		note[w].at[u->id] = (Noted){note[w].round, n->scope, x, ALWAYS};
 		return x;
 	}

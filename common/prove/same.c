@@ -557,6 +557,20 @@ static bool alone_in_loop(const Same *s, const UOp *counter)
 	return alone && loops == 1;
 }
 
+/* At level schedule: whether no fold runs over the counter, so that it is the item's everywhere. */
+static bool folds_none(const Same *s, const UOp *counter)
+{
+	Nodes all = walk_kept(s->call->kernel);
+	bool none = true;
+	for (size_t i = 0; i < all.n; i++) {
+		Op op = all.at[i]->op;
+		bool fold = op == OP_RREDUCE || op == OP_RSCAN || op == OP_RSORT;
+		for (uint32_t k = 1; fold && k < all.at[i]->nsrc; k++)
+			none &= all.at[i]->src[k] != counter;
+	}
+	return none;
+}
+
 /* Whether a condition that is true where a value is stored was true wherever it was asked on the
  * way to that value. */
 static bool stays_true(const Same *s, UOp *cond)
@@ -565,7 +579,8 @@ static bool stays_true(const Same *s, UOp *cond)
 	bool still = moves_plainly(cond);
 	for (size_t i = 0; i < all.n && still; i++)
 		if (all.at[i]->op == OP_RANGE)
-			still = alone_in_loop(s, all.at[i]);
+			still = s->d->schedule ? folds_none(s, all.at[i]) :
+						 alone_in_loop(s, all.at[i]);
 	return still;
 }
 
@@ -573,7 +588,7 @@ static bool stays_true(const Same *s, UOp *cond)
 static void find_given(Same *s)
 {
 	const Place *p = s->d->leaf.n ? s->d->leaf.at[0] : NULL;
-	for (size_t c = 0; p && !s->d->schedule && c < p[0].n; c++) {
+	for (size_t c = 0; p && c < p[0].n; c++) {
 		bool all = true;
 		for (size_t i = 1; i < s->d->n && all; i++) {
 			all = p[i].cond == p[0].cond;

@@ -277,12 +277,35 @@ static bool has_rewrites(const UOp *kernel, const Val *list)
 	return val_get(kernel->arg, "binders") != NULL;
 }
 
+static size_t actions_most(Graph *g)
+{
+	Nodes all = walk(g->sink);
+	size_t most = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		bool kernel = all.at[i]->op == OP_KERNEL;
+		const Val *list = kernel ? val_get(all.at[i]->arg, "actions") : NULL;
+		if (list && list->kind == VAL_ARRAY && list->n > most)
+			most = list->n;
+	}
+	return most;
+}
+
+PassParts rewrites_parts = {"action", .taken = SIZE_MAX, .most = actions_most};
+
+/* As much of a kernel's list as is to be carried out. */
+static const Val *taken(const Val *list)
+{
+	bool all = list->kind != VAL_ARRAY || list->n <= rewrites_parts.taken;
+	return all ? list : val_array(rewrites_parts.taken, list->a);
+}
+
 UOp *kernel_rewritten(const KernelUse *use, Rewriting *w)
 {
 	const Val *list = val_get(use->kernel->arg, "actions");
 	VEC(const Val *) left = {0}, done = {0};
 	rewriting_begin(w, use);
-	for (size_t i = 0; i < list->n; i++) {
+	/* those that are not taken still say what is meant by those before them */
+	for (size_t i = 0; i < list->n && i < rewrites_parts.taken; i++) {
 		const Action *row = action_find(w->kernel, list->a[i]);
 		bool loops = row->read && row->rewrite && is_of_loops(w, list, i);
 		if (row->rewrite && !loops) {
@@ -306,6 +329,7 @@ UOp *kernel_rewritten(const KernelUse *use, Rewriting *w)
 	vec_free(&left);
 	vec_free(&done);
 	const Val *arg = val_set(w->kernel->arg, "plan", plan);
+	arg = val_set(arg, "actions", taken(list));
 	if (w->noverlaps)
 		arg = val_set(arg, "overlaps", overlaps(w));
 	return node_like(w->kernel, w->kernel->nsrc, w->kernel->src, arg);
@@ -348,7 +372,7 @@ static void explain_actions(const KernelUse *use)
 	Buf b = {0};
 	facts_find(&f, kernel_rewritten(use, &w), use->alias);
 	const Val *loops = with_paths(&w, plan_primitives(&p, &f));
-	actions_text(&b, words);
+	actions_text(&b, taken(words));
 	if (lower_opt.explain)
 		explain(use->kernel, "actions: %s", buf_str(&b));
 	buf_free(&b);
@@ -359,42 +383,18 @@ static void explain_actions(const KernelUse *use)
 	buf_free(&b);
 }
 
-static size_t actions_most(Graph *g)
-{
-	Nodes all = walk(g->sink);
-	size_t most = 0;
-	for (size_t i = 0; i < all.n; i++) {
-		bool kernel = all.at[i]->op == OP_KERNEL;
-		const Val *list = kernel ? val_get(all.at[i]->arg, "actions") : NULL;
-		if (list && list->kind == VAL_ARRAY && list->n > most)
-			most = list->n;
-	}
-	return most;
-}
-
-PassParts rewrites_parts = {"action", .taken = SIZE_MAX, .most = actions_most};
-
-/* A kernel with as much of its list as is to be carried out. */
-static UOp *with_taken(UOp *kernel)
-{
-	const Val *list = val_get(kernel->arg, "actions");
-	if (!list || list->kind != VAL_ARRAY || list->n <= rewrites_parts.taken)
-		return kernel;
-	list = val_array(rewrites_parts.taken, list->a);
-	return node_like(kernel, kernel->nsrc, kernel->src, val_set(kernel->arg, "actions", list));
-}
-
 static UOp *kernel_rewrites(const KernelUse *use)
 {
 	Rewriting w;
 	if (val_get(use->kernel->arg, "plan"))
 		return use->kernel;
-	KernelUse part = *use;
-	part.kernel = with_taken(use->kernel);
-	explain_actions(&part);
-	if (!has_rewrites(part.kernel, val_get(part.kernel->arg, "actions")))
-		return part.kernel;
-	return kernel_rewritten(&part, &w);
+	explain_actions(use);
+	const Val *list = val_get(use->kernel->arg, "actions");
+	if (has_rewrites(use->kernel, list))
+		return kernel_rewritten(use, &w);
+	return !list || taken(list) == list ? use->kernel :
+		node_like(use->kernel, use->kernel->nsrc, use->kernel->src,
+			val_set(use->kernel->arg, "actions", taken(list)));
 }
 
 Graph *lower_rewrites(Graph *g) { return reasons_leave(kernels_map(g, kernel_rewrites)); }
