@@ -280,13 +280,13 @@ const Val *plan_write(const Plan *p, const Facts *f);
 
 /* ---- panels.c */
 
-/* Bytes of the constants that the document's calls read; set by the pass `actions`. */
-extern int64_t lower_constants;
-/* Constants that all rows read, in panels: those of r's tiles lie one after another, each read from
- * its first element on. */
+extern int64_t lower_constants; /* bytes that the document's calls read; set by pass `actions` */
+/* Constants that all rows read, in panels: those of r's tiles lie one after another. */
 typedef struct {
 	const UOp *load;
 	int r, v;               /* the range of panels; the range of contiguous elements */
+	uint64_t others;        /* ranges that move the place too, by many panels */
+	int64_t between;        /* how many panels are used from one r to the next */
 	int64_t step, size;     /* elements from one r to the next; in a panel, a tile of r */
 	uint64_t rows;          /* the ranges inside that of panels, which do not move the place */
 } Panel;

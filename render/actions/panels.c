@@ -4,35 +4,45 @@
 #include "actions/actions.h"
 #include "index/ix.h"
 
-enum { TILES_LEAST = 3 };
+enum { TILES_LEAST = 2 };
 
 ARENA int64_t lower_constants;
 
 static int tile_or_one(const Plan *p, int r) { return p->tile[r].unroll ? tile_size(p, r) : 1; }
 
-/* Is the place element v of iteration after iteration of r, without a gap, and nothing else? */
+/* Is the place element v of iteration after iteration of a panel, without a gap, and nothing else?
+ * Finds the range r of which the next iteration's panel lies behind this one. */
 static bool fills_panels(const Facts *f, Panel *n)
 {
 	Sum s;
 	int64_t all = 1;
-	uint64_t moves = free_of(n->load->src[0]);
+	uint64_t moves = free_of(n->load->src[0]), panels = moves & f->out & ~(1ull << n->v);
 	sum_of(&s, n->load->src[0]->src[1]);
 	for (int k = 0; k < f->nrange; k++)
-		if (moves >> k & 1 && k != n->r && !mul_ok(all, range_size(f->range[k]), &all))
+		if ((moves & ~panels) >> k & 1 && !mul_ok(all, range_size(f->range[k]), &all))
 			return false;
-	n->step = sum_coef(&s, f->range[n->r]);
+	for (int k = 0; k < f->nrange; k++)
+		if (panels >> k & 1 && sum_coef(&s, f->range[k]) == all)
+			n->r = k;
+	n->others = n->r < 0 ? 0 : panels & ~(1ull << n->r);
+	n->step = all;
 	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 &&
-		all && n->step == all;
+		all && n->r >= 0;
 }
 
-/* Are there enough rows inside the loop over panels? Rows outside of it read all panels again. */
+/* Are there enough rows inside the loop over panels? Rows outside of it read all panels again. The
+ * panels of the loops within it are used before the next. */
 static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 {
 	bool inside = false;
 	int64_t rows = 1, tile = 1;
 	for (int i = 0; i < p->norder; i++) {
 		int r = p->order[i];
-		if (inside && r != n->v) {
+		if (inside && n->others >> r & 1) {
+			if (!mul_ok(n->between, range_size(f->range[r]) / tile_or_one(p, r),
+				    &n->between))
+				return false;
+		} else if (inside && r != n->v) {
 			n->rows |= 1ull << r;
 			tile *= tile_or_one(p, r);
 			if (p->chunk[r] ||
@@ -46,17 +56,15 @@ static bool rows_within(const Plan *p, const Facts *f, Panel *n)
 
 bool panel_is(const Plan *p, const Facts *f, const UOp *u, int v, Panel *n)
 {
-	*n = (Panel){u, -1, v};
+	int64_t bytes;
+	*n = (Panel){.load = u, .r = -1, .v = v, .between = 1};
 	if (u->op != OP_LOAD || u->nsrc > 1 || u->src[0]->src[0]->op != OP_PARAM ||
 		reads_written(f, u))
 		return false;
-	uint64_t moves = free_of(u->src[0]) & f->out & ~(1ull << v);
-	if (!moves || moves & (moves - 1))
-		return false;
-	n->r = __builtin_ctzll(moves);
 	return range_size(f->range[v]) == tile_size(p, v) && fills_panels(f, n) &&
 		rows_within(p, f, n) && mul_ok(n->step, tile_or_one(p, n->r), &n->size) &&
-		n->size * dtype_size(u->dtype) <= target->machine.cache[1];
+		n->between > 0 && mul_ok(n->size, n->between, &bytes) &&
+		mul_ok(bytes, dtype_size(u->dtype), &bytes) && bytes <= target->machine.cache[1];
 }
 
 uint64_t panel_range(const Plan *p, const Facts *f, int v)

@@ -263,9 +263,11 @@ static void panel_emit(Lowering *l, const Scope *s)
 			!all_around(s, ranges_asked(l, &n)))
 			continue;
 		index = n.load->src[0];
+		UOp *here[MAX_RANGES];
 		for (int r = 0; r < f->nrange; r++)
 			if (free_of(index) >> r & 1) {
 				from[k] = f->range[r];
+				here[k] = n.others >> r & 1 ? first_of(s, r) : ix_const(0);
 				to[k++] = f->out >> r & 1 ? ix_const(0) : value_of(s, r);
 			}
 		UOp *rows = rows_all(l, &n), *done = substitute(index->src[1], k, from, to);
@@ -274,6 +276,7 @@ static void panel_emit(Lowering *l, const Scope *s)
 			ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
 		UOp *next = ix_add(first_of(s, n.r), ix_const(n.size / n.step));
 		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
+		at = ix_add(at, substitute(index->src[1], k, from, here));
 		emit(l,
 			NODE(OP_PREFETCH, DT_NONE, VNIL,
 				NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));

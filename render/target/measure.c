@@ -145,7 +145,7 @@ void machine_measure(Machine *m)
 	/* a multiply-add of a vector takes as long as an addition of one */
 	double element = least_time(copy_half, &all, 1) / ((double)all.n / 2 / sizeof(float));
 	set(&m->copy, element / cycle * m->ops * (sizeof(Lanes) / sizeof(float)));
-	set(&m->spared, 3.125 * m->copy);
+	set(&m->spared, 1.25 * m->copy);
 	/* threads that wait are there within a tenth of what a new one takes */
 	set(&m->start, least_time(start_thread, &all, 20) / 10);
 	free(all.at);
