@@ -181,6 +181,21 @@ static void choose_chunk(Tiling *t, int m)
 	t->p->chunk[m] = (int)(size < least ? size : least);
 }
 
+/* So many vectors that what a tile of rows reads of an operand leaves room for what the next one
+ * reads of it: three panels of [16,512,3,3] take 0.52 ms of a 7×7 convolution, two 0.47. */
+static int vectors_cached(const Tiling *t, int apart, int vectors)
+{
+	Loads l = loads_in(t->heavy->src[0]);
+	uint64_t over = bound_of(t->heavy) | 1ull << t->v;
+	for (size_t i = 0; i < l.n; i++) {
+		int64_t bytes = free_of(l.at[i]) >> apart & 1 ? bytes_of(t, l.at[i], over) : 0;
+		while (vectors > 2 && bytes > target->machine.cache[1] * 3 / 5 / vectors)
+			vectors--;
+	}
+	vec_free(&l);
+	return vectors;
+}
+
 void tile_contraction(Tiling *t, TileBlock b, bool far)
 {
 	Plan *p = t->p;
@@ -190,6 +205,7 @@ void tile_contraction(Tiling *t, TileBlock b, bool far)
 	if (apart >= 0) {
 		two = best_block(t, b.m, count_of(t->f, 1ull << apart) * t->lanes);
 		b.rows = two.rows;
+		two.vectors = vectors_cached(t, apart, two.vectors);
 	}
 	/* the loop over tiles of rows is innermost: what they share stays in the cache; within a
 	 * tile rows come first, so that an element of a row meets all vectors while it is in a
