@@ -187,9 +187,10 @@ static void row_emit(Lowering *l, const Scope *s, int v)
 
 /* ---- the next panel */
 
+/* Constants of half a cache do not stay in it for the next call: other buffers share it. */
 uint64_t wants_panel(const Plan *p, const Facts *f, int v)
 {
-	return lower_constants >= target->machine.cache[2] ? panel_range(p, f, v) : 0;
+	return lower_constants >= target->machine.cache[2] / 2 ? panel_range(p, f, v) : 0;
 }
 
 /* The number of rows before the tile around s. */

@@ -125,6 +125,24 @@ static size_t bytes_for(const Machine *m, int level)
 	return (size_t)(n < MOST ? n : MOST) & ~(size_t)255;
 }
 
+static double bytes_a_ns(const Memory *m)
+{
+	int again = (int)(4e6 / (double)m->n) + 1;
+	return (double)m->n / least_time(read_all, m, again);
+}
+
+/* Other machines may have most of the last cache that the system names: as much of it counts as is
+ * read in two thirds of the time that memory takes. */
+static void find_share(Machine *m, const Memory *all)
+{
+	const double memory = bytes_a_ns(all);
+	for (; m->cache[2] > 4 * m->cache[1]; m->cache[2] /= 2) {
+		Memory part = {all->at, bytes_for(m, 2)};
+		if (part.n < all->n && bytes_a_ns(&part) > 1.5 * memory)
+			break;
+	}
+}
+
 void machine_measure(Machine *m)
 {
 	Memory all;
@@ -132,14 +150,14 @@ void machine_measure(Machine *m)
 	all.n = bytes_for(m, 3);
 	all.at = xaligned(4096, all.n);
 	memset(all.at, 1, all.n);
+	find_share(m, &all);
 	double cycle = least_time(count, &all, 20) / ROUNDS;
 	set(&m->clock, 1000 / cycle);
 	set(&m->ops, ROUNDS * CHAINS * cycle / least_time(add_apart, &all, 5));
 	set(&m->latency, least_time(add_in_turn, &all, 5) / ROUNDS / cycle);
 	for (int level = 0; level < 4; level++) {
 		Memory part = {all.at, bytes_for(m, level)};
-		int again = (int)(4e6 / (double)part.n) + 1;
-		set(&m->read[level], (double)part.n / least_time(read_all, &part, again));
+		set(&m->read[level], bytes_a_ns(&part));
 	}
 	set(&m->loads, m->read[0] * cycle / sizeof(Lanes));
 	/* a multiply-add of a vector takes as long as an addition of one */
