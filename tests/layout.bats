@@ -459,3 +459,22 @@ by_slices() {
 		done
 	done
 }
+
+@test "winograd: the panel behind the one at hand is prefetched, whatever else moves its place" {
+	cd "$BATS_TEST_TMPDIR"
+	python3 - > c.t <<-'END'
+		numbers = iter(range(10**6))
+		def of(d):
+		    return "[" + ", ".join(of(d[1:]) for _ in range(d[0])) + "]" if d else str(next(numbers) * 7 % 13 - 6)
+		print("input x f32[1, 16, 14, 14]", "const w f32 = " + of([64, 16, 3, 3]), "output y = conv2d(x, w, padding=1)", sep="\n")
+	END
+	tool trace c.t | tool fuse > s.mp
+	tool lower -t clang --march x86-64-v4 s.mp | tool show --loops > l.txt
+	grep -q '^K[0-9]* products_' l.txt
+	# 36 pairs of places in the transform, two panels of 32 channels, 16 tiles of rows: panels are [36,16,32]
+	tool lower -t clang --march x86-64-v4 --opt 'products_*: order 1 5 7 4; tile 4 8 1; tile 7 2 16; grid 4; prefetch_loads 1' s.mp > l.mp
+	tool show --loops l.mp | grep -q '^    prefetch w.wino0.packed0\[v1 \* 18432 + v2 \* 512 + v0 \* 256 + r6 \* 16 + 512\]$'
+	tool run --interpret l.mp x=rand -o l.npz
+	tool run --interpret s.mp x=rand -o s.npz
+	tool diff --rtol 1e-3 --atol 1e-2 l.npz s.npz
+}
