@@ -1,5 +1,6 @@
-/* What this machine's processor is like, measured: caches by what the system says, times by loops
- * that do one thing. Each is the best of a few runs, since other work only makes them longer. */
+/* What this machine's processor is like, measured: caches by what the system says (of the last one,
+ * as much as is read faster than memory), times by loops that do one thing. Each is the best of a
+ * few runs, since other work only makes them longer. */
 #include "target/target.h"
 #include <sched.h>
 #include <pthread.h>
