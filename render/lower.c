@@ -67,6 +67,8 @@ static const Pass passes[] = {
 	{"legalise", lower_legalise, "lanes as the target has them", .optional = true},
 	{"registers", lower_registers, "accumulators are vectors, or single elements",
 		.optional = true},
+	{"abreast", lower_abreast, "neighbouring elements are computed side by side",
+		.optional = true},
 	{0},
 };
 

@@ -233,3 +233,28 @@ operands() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=
 		cmp a.npz b.npz || { echo "differs: $f"; return 1; }
 	done
 }
+
+# a statement of each of several elements before the next statement of any
+@test "lanes: what neighbouring elements are computed of stands side by side" {
+	printf 'input x f32[20, 128]\noutput y = softmax(x)\n' | tool trace | tool fuse > s.mp
+	tool lower -t llvm --march x86-64-v4 s.mp > l.mp
+	tool lower -t llvm --march x86-64-v4 --skip abreast s.mp > apart.mp
+	longest() { tool show "$1" | awk '/= LET f32x16/ {n++} /= (STORE|ENDRANGE)/ {if (n > most) most = n; n = 0} END {print most}'; }
+	[ "$(longest l.mp)" -ge 12 ]
+	[ "$(longest l.mp)" -le 24 ]
+	[ "$(longest apart.mp)" -le 4 ]
+	for f in l apart; do
+		tool prove $f.mp > /dev/null
+		tool run --interpret $f.mp x=rand -o $f.npz
+	done
+	cmp l.npz apart.npz
+
+	# a state that is read and written: what is read stays behind the stores to it
+	printf 'state s f32[128] = arange(128) / 128\ns <- exp2(s - 2)\noutput y = s\n' > r.t
+	tool trace r.t | tool fuse > s.mp
+	tool lower -t llvm --march x86-64-v4 s.mp > l.mp
+	[ "$(longest l.mp)" -le 4 ]
+	tool run --interpret s.mp -o a.npz
+	tool run --interpret l.mp -o b.npz
+	tool diff --rtol 1e-6 a.npz b.npz
+}

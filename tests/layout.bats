@@ -478,3 +478,19 @@ by_slices() {
 	tool run --interpret s.mp x=rand -o s.npz
 	tool diff --rtol 1e-3 --atol 1e-2 l.npz s.npz
 }
+
+@test "layout: the room around an image is cleared by one kernel" {
+	printf '%s\n' 'input x f32[1, 32, 18, 20]' 'input w f32[48, 32, 1, 1]' 'input d f32[48, 1, 3, 3]' \
+		'output y = conv2d(relu(conv2d(x, w)), d, padding=1, groups=48)' | tool trace > n.mp
+	tool fuse n.mp | tool layout -t clang --explain 2> told > laid.mp
+	grep -q "with room around it" told
+	[ "$(tool show laid.mp | grep -c 'KERNEL.*name: "room"')" = 4 ]
+	tool lower -t clang laid.mp > l.mp
+	[ "$(tool show --loops l.mp | grep -c '^K[0-9]* room')" = 1 ]
+	tool run --interpret n.mp x=rand w=rand d=rand -o a.npz
+	for f in laid l; do
+		tool run --interpret $f.mp x=rand w=rand d=rand -o b.npz
+		tool diff --rtol 1e-5 --atol 1e-5 a.npz b.npz
+	done
+	tool prove -q l.mp
+}

@@ -324,12 +324,37 @@ static void hide_latency(Tiling *t)
 		t->p->partial *= 2;
 }
 
+/* Does an element wait for more operations in a row than a core begins of others until one is done?
+ * Its neighbours' are needed beside them then (lower/abreast.c). */
+static bool has_long_chain(const Tiling *t)
+{
+	static ARENA TABLE(struct { int ops; }) chain;
+	uint64_t along = 1ull << t->v;
+	int longest = 0;
+	table_fit(&chain);
+	for (size_t i = 0; i < t->f->all.n; i++)
+		along |= t->f->all.at[i]->op == OP_RREDUCE ? bound_of(t->f->all.at[i]) : 0;
+	for (size_t i = 0; i < t->f->all.n; i++) {
+		UOp *u = t->f->all.at[i];
+		int ops = 0;
+		bool counts = op_elementwise(u->op) && dtype_float(u->dtype) && free_of(u) & along;
+		for (uint32_t k = 0; counts && k < u->nsrc; k++)
+			ops = chain.at[u->src[k]->id].ops > ops ? chain.at[u->src[k]->id].ops : ops;
+		chain.at[u->id].ops = counts ? ops + op_cost(u->op) : 0;
+		longest = chain.at[u->id].ops > longest ? chain.at[u->id].ops : longest;
+	}
+	return longest > target->machine.latency * target->machine.ops;
+}
+
 /* Several vectors of a row, or one each of several rows. */
 static void tile_elements(Tiling *t)
 {
 	int rows = rows_beside(t);
-	bool narrow = t->once || rows >= 0 || most_size(t->f, t->v) < 4 * t->lanes;
+	int64_t size = most_size(t->f, t->v);
+	bool narrow = t->once || rows >= 0 || size < 4 * t->lanes;
 	int vectors = narrow ? 1 : t->k->reduce.n ? 4 : 2;
+	if (!narrow && has_long_chain(t) && size >= 2 * vectors * t->lanes)
+		vectors *= 2;
 	if (!t->k->reduce.n && choose_transposes(t->p, t->f, t->v, t->lanes))
 		return;
 	order_last(t->p, t->v);

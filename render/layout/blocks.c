@@ -392,9 +392,31 @@ static void make_buffer(Lay *y)
 	node_note(y->made, y->buffer->note);
 }
 
-/* A call that writes zeros at from … from+n-1 of axis k. */
-static UOp *zero_call(const Lay *y, int k, UOp *from, int64_t n)
+/* Which loops the calls that fill a buffer's room share: those over its leading axes, up to one
+ * with room. lower makes one kernel of calls that agree on slices. NULL: none, or the sizes behind
+ * them are not known: that the items of such a kernel write apart could not be proved. */
+static const Val *room_slices(const Lay *y, bool first)
 {
+	const Val *axis[MAX_SLICE_AXES];
+	int n = 0, i = 0;
+	int64_t size;
+	UOp *const *dim = y->made->shape->dim;
+	for (; i < y->buffer->shape->rank && !(y->before[i] + y->after[i]); i++)
+		if (n < MAX_SLICE_AXES && (!ix_is_const(dim[i], &size) || size != 1))
+			axis[n++] = val_int(i);
+	for (; i < y->made->shape->rank; i++)
+		if (!ix_is_const(dim[i], &size))
+			return NULL;
+	return n ? VMAP(val_str("first"), val_bool(first), val_str("axes"), val_array(n, axis),
+			   val_str("local"), val_array(0, NULL)) :
+		   NULL;
+}
+
+/* A call that writes zeros at from … from+n-1 of axis k; first: of those that fill the buffer's
+ * room. */
+static UOp *zero_call(const Lay *y, int k, UOp *from, int64_t n, bool first)
+{
+	const Val *arg = VMAP(val_str("name"), val_str("room")), *slices = room_slices(y, first);
 	UOp *at[18] = {param_new(0, y->made)};
 	int rank = y->made->shape->rank;
 	for (int i = 0; i < rank; i++) {
@@ -403,20 +425,23 @@ static UOp *zero_call(const Lay *y, int k, UOp *from, int64_t n)
 	}
 	UOp *place = node_new(OP_INDEX, y->made->dtype, 1 + rank, at, VNIL);
 	UOp *store = NODE(OP_STORE, DT_NONE, VNIL, place, const_num(y->made->dtype, 0));
-	UOp *kernel = NODE(OP_KERNEL, DT_NONE, VMAP(val_str("name"), val_str("room")), store);
+	UOp *kernel = NODE(OP_KERNEL, DT_NONE, slices ? val_set(arg, "slice", slices) : arg, store);
 	return NODE(OP_CALL, DT_NONE, VNIL, kernel, y->made);
 }
 
 static void fill_room(Blocks *b, Lay *y)
 {
+	bool first = true;
 	for (int k = 0; k < y->buffer->shape->rank; k++) {
-		if (y->before[k])
-			vec_push(&b->out, zero_call(y, k, ix_const(0), y->before[k]));
-		if (y->after[k])
-			vec_push(&b->out,
-				zero_call(y, k,
-					ix_add(y->buffer->shape->dim[k], ix_const(y->before[k])),
-					y->after[k]));
+		if (y->before[k]) {
+			vec_push(&b->out, zero_call(y, k, ix_const(0), y->before[k], first));
+			first = false;
+		}
+		if (y->after[k]) {
+			UOp *end = ix_add(y->buffer->shape->dim[k], ix_const(y->before[k]));
+			vec_push(&b->out, zero_call(y, k, end, y->after[k], first));
+			first = false;
+		}
 	}
 	y->filled = true;
 }

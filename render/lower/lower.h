@@ -216,6 +216,8 @@ Graph *lower_lanes(Graph *g);
 Graph *lower_legalise(Graph *g);
 /* registers.c: accumulators as vectors, or single elements, for a target with vectors. */
 Graph *lower_registers(Graph *g);
+/* abreast.c: the values of neighbouring elements side by side, for a target with vectors. */
+Graph *lower_abreast(Graph *g);
 /* interleave.c: stores that lie apart, next to each other, as whole vectors; alias: buffers may be
  * the same */
 UOp *kernel_interleaved(UOp *kernel, bool alias);

@@ -1,0 +1,131 @@
+/* Neighbouring elements, computed side by side. Loops that were written out leave the values of one
+ * element after those of another, and a processor sees only so far ahead: a long chain of
+ * operations is hidden by others only if these come before it is done. So what the LETs of several
+ * elements hold is computed first, by how many LETs it waits for, and stored after that:
+ *
+ *     LET a …; LET b of a; STORE y[0] of b; LET c …; LET d of c; STORE y[1] of d
+ *     →  LET a …; LET c …; LET b of a; LET d of c; STORE y[0] of b; STORE y[1] of d
+ *
+ * as many of them as three quarters of the registers hold. What reads memory stays behind the
+ * stores to it; LETs that only move elements, as in a sum of products, stay where they are. */
+#include "lower/lower.h"
+#include "target/target.h"
+#include <stdlib.h>
+
+/* A statement of a group; level: of a LET, how many LETs of the group it waits for */
+typedef struct { UOp *u; int level; } Entry;
+typedef struct {
+	VEC(Entry) group;
+	Map level;              /* LET of the group → its level + 1 */
+	VEC(UOp *) out;
+	int values, computed, stores;   /* of the group: LETs with lanes; those with arithmetic */
+	int deepest;
+	bool alias;             /* buffers may be the same */
+} Abreast;
+
+/* What the value of a LET is computed from, up to other LETs. */
+typedef struct { int level; bool computes, waits; } Reach;
+
+static bool same_memory(const Abreast *w, const UOp *a, const UOp *b)
+{
+	return a == b || (w->alias && a->op == OP_PARAM && b->op == OP_PARAM);
+}
+
+static bool is_stored(const Abreast *w, const UOp *buffer)
+{
+	for (size_t i = 0; i < w->group.n; i++)
+		if (w->group.at[i].u->op == OP_STORE &&
+			same_memory(w, w->group.at[i].u->src[0]->src[0], buffer))
+			return true;
+	return false;
+}
+
+static void reach_node(const Abreast *w, const UOp *u, Reach *r)
+{
+	int level = u->op == OP_LET ? (int)(intptr_t)map_get(&w->level, PKEY(u)) : 0;
+	if (level > r->level)
+		r->level = level;
+	r->computes |= op_elementwise(u->op) && dtype_lanes(u->dtype) > 1;
+	r->waits |= u->op == OP_LOAD && is_stored(w, u->src[0]->src[0]);
+}
+
+static Reach reach_of(const Abreast *w, const UOp *let)
+{
+	static ARENA VEC(const UOp *) todo;
+	static ARENA TABLE(uint32_t) seen;
+	Reach r = {0};
+	table_round(&seen);
+	vec_push(&todo, let->src[0]);
+	while (todo.n) {
+		const UOp *u = todo.at[--todo.n];
+		if (seen.at[u->id] == seen.round)
+			continue;
+		seen.at[u->id] = seen.round;
+		reach_node(w, u, &r);
+		for (uint32_t i = 0; i < u->nsrc && u->op != OP_LET; i++)
+			vec_push(&todo, u->src[i]);
+	}
+	return r;
+}
+
+/* ---- groups */
+
+static void put_level(Abreast *w, int level)
+{
+	for (size_t i = 0; i < w->group.n; i++)
+		if (w->group.at[i].level == level)
+			vec_push(&w->out, w->group.at[i].u);
+}
+
+static void close_group(Abreast *w)
+{
+	bool side_by_side = w->stores > 1 && w->computed >= w->stores;
+	for (int level = 0; side_by_side && level <= w->deepest; level++)
+		put_level(w, level);
+	for (size_t i = 0; i < w->group.n; i++)
+		if (!side_by_side || w->group.at[i].u->op == OP_STORE)
+			vec_push(&w->out, w->group.at[i].u);
+	map_free(&w->level);
+	w->group.n = 0;
+	w->values = w->computed = w->stores = w->deepest = 0;
+}
+
+static void add_let(Abreast *w, UOp *let)
+{
+	bool value = dtype_lanes(let->dtype) > 1;
+	Reach r = reach_of(w, let);
+	if (r.waits || (w->stores && w->values + value > target->registers * 3 / 4)) {
+		close_group(w);
+		r = reach_of(w, let);
+	}
+	vec_push(&w->group, ((Entry){let, r.level}));
+	map_put(&w->level, PKEY(let), (void *)(intptr_t)(r.level + 1));
+	w->values += value;
+	w->computed += value && r.computes;
+	w->deepest = r.level > w->deepest ? r.level : w->deepest;
+}
+
+static UOp *kernel_abreast(const KernelUse *use)
+{
+	UOp *r = use->kernel;
+	Abreast w = {.alias = use->alias};
+	for (uint32_t i = 0; i < r->nsrc; i++) {
+		UOp *u = r->src[i];
+		if (u->op == OP_LET) {
+			add_let(&w, u);
+		} else if (u->op == OP_STORE) {
+			vec_push(&w.group, ((Entry){u, -1}));
+			w.stores++;
+		} else {
+			close_group(&w);
+			vec_push(&w.out, u);
+		}
+	}
+	close_group(&w);
+	r = node_like(r, w.out.n, w.out.at, r->arg);
+	vec_free(&w.group);
+	vec_free(&w.out);
+	return r;
+}
+
+Graph *lower_abreast(Graph *g) { return target->vectors ? kernels_map(g, kernel_abreast) : g; }
