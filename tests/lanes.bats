@@ -239,7 +239,7 @@ operands() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=
 	printf 'input x f32[20, 128]\noutput y = softmax(x)\n' | tool trace | tool fuse > s.mp
 	tool lower -t llvm --march x86-64-v4 s.mp > l.mp
 	tool lower -t llvm --march x86-64-v4 --skip abreast s.mp > apart.mp
-	longest() { tool show "$1" | awk '/= LET f32x16/ {n++} /= (STORE|ENDRANGE)/ {if (n > most) most = n; n = 0} END {print most}'; }
+	longest() { tool show --loops "$1" | awk '/^ *v[0-9]+ = / {if (++n > most) most = n; next} {n = 0} END {print most}'; }
 	[ "$(longest l.mp)" -ge 12 ]
 	[ "$(longest l.mp)" -le 24 ]
 	[ "$(longest apart.mp)" -le 4 ]
