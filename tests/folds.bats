@@ -133,3 +133,25 @@ input k f32[2, 1024, 8]
 output y = softmax(q @ transpose(k, [0, 2, 1])) @ k' | tool fuse | tool layout -t clang --explain 2> told > l.mp
 	not grep -q running told
 }
+
+# a second cache in which the scores of few rows fit, though their keys are no more than a block's
+@test "folds: attention on a processor with small caches" {
+	mkdir -p cache/sluice
+	chmod 700 cache/sluice
+	local keys sizes
+	for keys in 512 300 129 j; do
+		printf 'cache: 32768 131072 8388608\n' > cache/sluice/machine
+		chmod 600 cache/sluice/machine
+		sizes=
+		[ $keys != j ] || sizes=', j in 1..200'
+		printf '%s\n' "input q f32[2, n, 8] where n in 100..200$sizes" "input k f32[2, $keys, 8]" \
+			'output y = softmax(q @ transpose(k, [0, 2, 1])) @ k' | tool trace | tool fuse > s.mp
+		XDG_CACHE_HOME=$PWD/cache tool lower -t clang --measured --explain s.mp > l.mp 2> told
+		[ $keys = 129 ] || grep -q 'a running maximum and sum over blocks' told || { echo "$keys"; return 1; }
+		for n in 100 133; do
+			tool run --interpret s.mp q=rand k=rand n=$n ${sizes:+j=110} -o a.npz
+			tool run l.mp q=rand k=rand n=$n ${sizes:+j=110} -o b.npz
+			tool diff --rtol 1e-5 --atol 1e-6 a.npz b.npz
+		done
+	done
+}

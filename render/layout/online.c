@@ -271,7 +271,8 @@ static bool choose_blocks(Attention *a)
 	if (lo < 1 || hi <= slice_bytes() / (2 * WHOLE_ROWS * bytes) ||
 		(is_known(rows) ? least(rows) < WHOLE_ROWS : least(rows) < 1))
 		return false;
-	a->keys = even_part(keys, open ? KEYS / OPEN : KEYS);
+	int64_t most = open ? KEYS / OPEN : KEYS;
+	a->keys = even_part(keys, hi > most ? most : (hi + 1) / 2);     /* two blocks or more */
 	a->rows = even_part(rows, open ? WHOLE_ROWS / 2 : rows_at_most(a, rows, bytes));
 	a->blocks = blocks_of(keys, a->keys, &a->keys_left);
 	a->parts = blocks_of(rows, a->rows, &a->rows_left);
