@@ -215,3 +215,9 @@ exec "$real" "$@"'
 	tool run wrong a=rand b=rand -o b.npz
 	tool diff --rtol 1e-4 a.npz b.npz
 }
+
+@test "tune: whatever the figures of a machine, what is chosen by them is right" {
+	[ "$(uname -m)" = x86_64 ] || skip "not an x86"
+	PATH=$BIN:$PATH python3 "$TESTS/machines.py" 7 30 > told || { cat told; return 1; }
+	[ "$(cat told)" = "30 machines, 0 wrong" ]
+}

@@ -53,7 +53,8 @@ static int row_vectors(const Tiling *t)
 {
 	int run = target->vector ? target->machine.page / 4 / target->vector : 0;
 	int most = row_tile() / t->lanes, n = run > target->registers ? run : target->registers;
-	return !target->vector || n > most ? most : n;
+	n = !target->vector || n > most ? most : n;
+	return n < 1 ? 1 : n;
 }
 
 /* iterations for which rows of accumulators are short; those of a window that are written out, in

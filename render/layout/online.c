@@ -259,7 +259,7 @@ static int64_t rows_at_most(const Attention *a, UOp *rows, int64_t bytes)
 		items *= least(a->loop[0][k]->src[0]) > 1 ? least(a->loop[0][k]->src[0]) : 1;
 	while (most > WHOLE_ROWS / 4 && items / most < SLICES_LEAST)
 		most /= 2;
-	return most;
+	return most < 1 ? 1 : most;
 }
 
 static bool choose_blocks(Attention *a)

@@ -17,17 +17,23 @@ enum {
 	FEW_IN_TILES = 512
 };
 
-/* The elements of a part at least: those that are read of memory while other threads begin. */
+/* Rows of that many elements are shared by threads as they are (row_tile of choose/tiles.c). */
+static int64_t few_in_rows(void) { return target->machine.cache[0] / 8; }
+
+/* of a reduction, parts of so many elements; of whole rows, which one item sums at once */
+static int64_t long_least(bool rows, int64_t part) { return part * (rows ? 64 : 4); }
+
+/* The elements of a part at least: those that are read of memory while other threads begin; and so
+ * many that no fold of parts is long itself. */
 static int64_t part_least(void)
 {
 	const Machine *m = &target->machine;
-	return (int64_t)m->start * m->read[3] / (int64_t)sizeof(float);
+	int64_t n = (int64_t)m->start * m->read[3] / (int64_t)sizeof(float);
+	while (long_least(false, n) < FEW * MOST_PARTS ||
+		long_least(true, n) < few_in_rows() * MOST_ROW_PARTS)
+		n = 2 * n + 1;
+	return n;
 }
-
-/* of a reduction; of whole rows, which one item sums at once */
-static int64_t long_least(bool rows) { return part_least() * (rows ? 64 : 4); }
-/* Rows of that many elements are shared by threads as they are (row_tile of choose/tiles.c). */
-static int64_t few_in_rows(void) { return target->machine.cache[0] / 8; }
 
 typedef struct { VEC(UOp *) out; int count; } Parts;
 
@@ -112,7 +118,7 @@ static bool is_long(Long *l, UOp *u)
 		return false;
 	uint64_t inner, all = bound_in(u, &inner) | (l->rows ? l->f.out : 0);
 	int64_t work = least_of(&l->f, all), n = work / part_least(), most = MOST_PARTS;
-	if (folds_tuple(u) || free_of(u) & ~l->f.out || work < long_least(l->rows))
+	if (folds_tuple(u) || free_of(u) & ~l->f.out || work < long_least(l->rows, part_least()))
 		return false;
 	most = l->rows ? MOST_ROW_PARTS : most;
 	l->parts = power_below(n < most ? n : most);

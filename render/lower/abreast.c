@@ -12,10 +12,14 @@
 #include "target/target.h"
 #include <stdlib.h>
 
-/* A statement of a group; level: of a LET, how many LETs of the group it waits for */
-typedef struct { UOp *u; int level; } Entry;
+enum { STORES = -1, PREFETCHES = -2 };  /* levels */
+
+/* A statement of a group, and its ops; level: of a LET, how many LETs of the group it waits for */
+typedef struct { UOp *u; int level, ops; } Entry;
 typedef struct {
 	VEC(Entry) group;
+	VEC(UOp *) prefetches;  /* those of the group */
+	size_t ops, put, next;  /* of the group: ops, those that were put, the next prefetch */
 	Map level;              /* LET of the group → its level + 1 */
 	VEC(UOp *) out;
 	int values, computed, stores;   /* of the group: LETs with lanes; those with arithmetic */
@@ -70,11 +74,18 @@ static Reach reach_of(const Abreast *w, const UOp *let)
 
 /* ---- groups */
 
+/* Puts the statements of a level, each followed by its share of the prefetches: a core has few
+ * requests to memory in flight, and waits where many are made at once. */
 static void put_level(Abreast *w, int level)
 {
-	for (size_t i = 0; i < w->group.n; i++)
-		if (w->group.at[i].level == level)
-			vec_push(&w->out, w->group.at[i].u);
+	for (size_t i = 0; i < w->group.n; i++) {
+		if (w->group.at[i].level != level)
+			continue;
+		vec_push(&w->out, w->group.at[i].u);
+		w->put += w->group.at[i].ops;
+		while (w->next < w->prefetches.n && w->next * w->ops < w->put * w->prefetches.n)
+			vec_push(&w->out, w->prefetches.at[w->next++]);
+	}
 }
 
 static void close_group(Abreast *w)
@@ -82,12 +93,20 @@ static void close_group(Abreast *w)
 	bool side_by_side = w->stores > 1 && w->computed >= w->stores;
 	for (int level = 0; side_by_side && level <= w->deepest; level++)
 		put_level(w, level);
-	for (size_t i = 0; i < w->group.n; i++)
-		if (!side_by_side || w->group.at[i].u->op == OP_STORE)
-			vec_push(&w->out, w->group.at[i].u);
+	if (side_by_side)
+		put_level(w, STORES);
+	for (size_t i = 0; !side_by_side && i < w->group.n; i++)
+		vec_push(&w->out, w->group.at[i].u);
 	map_free(&w->level);
-	w->group.n = 0;
+	w->group.n = w->prefetches.n = w->ops = w->put = w->next = 0;
 	w->values = w->computed = w->stores = w->deepest = 0;
+}
+
+static void add(Abreast *w, UOp *u, int level)
+{
+	int ops = level == PREFETCHES ? 0 : statement_ops(u);
+	vec_push(&w->group, ((Entry){u, level, ops}));
+	w->ops += ops;
 }
 
 static void add_let(Abreast *w, UOp *let)
@@ -98,7 +117,7 @@ static void add_let(Abreast *w, UOp *let)
 		close_group(w);
 		r = reach_of(w, let);
 	}
-	vec_push(&w->group, ((Entry){let, r.level}));
+	add(w, let, r.level);
 	map_put(&w->level, PKEY(let), (void *)(intptr_t)(r.level + 1));
 	w->values += value;
 	w->computed += value && r.computes;
@@ -114,8 +133,11 @@ static UOp *kernel_abreast(const KernelUse *use)
 		if (u->op == OP_LET) {
 			add_let(&w, u);
 		} else if (u->op == OP_STORE) {
-			vec_push(&w.group, ((Entry){u, -1}));
+			add(&w, u, STORES);
 			w.stores++;
+		} else if (u->op == OP_PREFETCH) {
+			add(&w, u, PREFETCHES);
+			vec_push(&w.prefetches, u);
 		} else {
 			close_group(&w);
 			vec_push(&w.out, u);
@@ -124,6 +146,7 @@ static UOp *kernel_abreast(const KernelUse *use)
 	close_group(&w);
 	r = node_like(r, w.out.n, w.out.at, r->arg);
 	vec_free(&w.group);
+	vec_free(&w.prefetches);
 	vec_free(&w.out);
 	return r;
 }

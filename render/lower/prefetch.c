@@ -165,7 +165,8 @@ static void row_emit(Lowering *l, const Scope *s, int v)
 		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r) ||
 			!all_around(s, free_of(u->src[0])))
 			continue;
-		int line = target->machine.line / dtype_size(u->dtype);
+		int size = dtype_size(u->dtype), most = target->machine.line;
+		int line = most > size ? most / size : 1;
 		int lines = (start->tile.unroll * start->tile.vector + line - 1) / line;
 		UOp *k = scope_range(l, s, ix_const(lines), "unroll");
 		UOp *from[MAX_RANGES], *to[MAX_RANGES], *index = u->src[0];

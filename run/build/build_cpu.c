@@ -65,7 +65,7 @@ typedef const char *const Flags[8];
 static Flags flags_gcc[CLASSES] = {
 	{"-O2", "-fno-tree-loop-vectorize", "-fpeel-loops", NULL},
 	{"-O1", "-fno-tree-bit-ccp", "-fno-tree-dominator-opts", "-fno-tree-pta",
-		"-fira-region=one", "-fexpensive-optimizations", NULL},
+		"-fira-region=one", "-fexpensive-optimizations", "-fschedule-insns2", NULL},
 	{"-Og", "-fexpensive-optimizations", NULL}};
 static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}};
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
