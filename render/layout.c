@@ -13,7 +13,7 @@ static const Option options[] = {
 	{0, "measured", NULL, "for the processor that lower --measure has measured",
 		&lower_opt.measured},
 	{0, "opt", "LIST", "'SINK: stage y LOAD.1 2 1 temp': actions of the schedule",
-		&lower_opt.actions},
+		&lower_opt.actions, .many = true},
 	{0, "strict", NULL, "no rewrite that changes the arithmetic", &lower_opt.strict},
 	{0, "explain", NULL, "print on standard error the new layouts", &lower_opt.explain},
 	{0},
@@ -22,9 +22,10 @@ static const Option options[] = {
 static void check_options(void)
 {
 	target_remember();
-	if (lower_opt.actions && !schedule_given(lower_opt.actions))
-		die(USAGE, "--opt: 'SINK: fuse_at t0 0 8': only actions of the schedule are for "
-			"layout");
+	for (size_t i = 0; i < lower_opt.actions.n; i++)
+		if (!schedule_given(lower_opt.actions.at[i]))
+			die(USAGE, "--opt: 'SINK: fuse_at t0 0 8': only actions of the schedule "
+				"are for layout");
 }
 
 int main(int argc, char **argv)

@@ -29,7 +29,7 @@ static const Option options[] = {
 		&lower_opt.processor},
 	{0, "opt", "LIST",
 		"'NAME*: tile 0 8 1; tile 1 3 16; grid 2': actions for kernels of that name",
-		&lower_opt.actions},
+		&lower_opt.actions, .many = true},
 	{0, "tuned", "FILE", "actions that tune has found, from its database", &lower_opt.tuned},
 	{0, "machine", "NAME", "those for another processor than this machine's",
 		&lower_opt.machine},

@@ -179,5 +179,5 @@ const Val *schedule_given(const char *opt)
 {
 	static const char sink[] = "SINK:";
 	size_t n = sizeof sink - 1;
-	return opt && !strncmp(opt, sink, n) ? actions_parse(opt + n, USAGE, "--opt") : NULL;
+	return !strncmp(opt, sink, n) ? actions_parse(opt + n, USAGE, "--opt") : NULL;
 }

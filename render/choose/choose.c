@@ -64,7 +64,9 @@ static UOp *kernel_actions(const KernelUse *use)
 	UOp *kernel = use->kernel;
 	if (val_get(kernel->arg, "actions"))
 		return kernel;
-	const Val *given = lower_opt.actions ? plan_given(lower_opt.actions, kernel) : NULL;
+	const Val *given = NULL;
+	for (size_t i = 0; i < lower_opt.actions.n && !given; i++)
+		given = plan_given(lower_opt.actions.at[i], kernel);
 	if (!given && lower_opt.tuned && (given = tuned_find(use, NULL)))
 		explain(kernel, "because of what tune has found");
 	if (given)
@@ -133,27 +135,28 @@ static int64_t constant_bytes(const Graph *g)
 }
 
 /* A list given by hand is for some kernel. */
-static void check_given(const Graph *g)
+static void check_given(const Graph *g, const char *opt)
 {
 	Buf all = {0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
 		const UOp *call = g->sink->src[i];
 		if (!call_has_kernel(call))
 			continue;
-		if (plan_given(lower_opt.actions, call->src[0]))
+		if (plan_given(opt, call->src[0]))
 			return;
 		if (all.n < 400)
 			buf_printf(&all, "%s%s", all.n ? ", " : "", kernel_name(call->src[0]));
 	}
 	if (all.n)
 		die(USAGE, "--opt: no kernel has a name as in '%.60s'; there are %s",
-			lower_opt.actions, buf_str(&all));
+			opt, buf_str(&all));
 }
 
 Graph *lower_actions(Graph *g)
 {
 	lower_constants = constant_bytes(g);
-	if (lower_opt.actions && !schedule_given(lower_opt.actions))
-		check_given(g);
+	for (size_t i = 0; i < lower_opt.actions.n; i++)
+		if (!schedule_given(lower_opt.actions.at[i]))
+			check_given(g, lower_opt.actions.at[i]);
 	return reasons_leave(kernels_map(g, kernel_actions));
 }

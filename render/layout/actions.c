@@ -209,9 +209,22 @@ Graph *layout_actions(Graph *g, size_t n, const Val *const *list)
 	return g;
 }
 
+/* One list behind another. */
+static const Val *joined(const Val *a, const Val *b)
+{
+	const Val **all = arena_alloc((a->n + b->n + 1) * sizeof *all);
+	memcpy(all, a->a, a->n * sizeof *all);
+	memcpy(all + a->n, b->a, b->n * sizeof *all);
+	return val_array(a->n + b->n, all);
+}
+
 const Val *schedule_list(const Graph *g)
 {
-	const Val *list = schedule_given(lower_opt.actions);
+	const Val *list = NULL;
+	for (size_t i = 0; i < lower_opt.actions.n; i++) {
+		const Val *given = schedule_given(lower_opt.actions.at[i]);
+		list = list && given ? joined(list, given) : given ? given : list;
+	}
 	if (!list)
 		list = val_get(g->sink->arg, "actions");
 	if (list && list != VNIL && list->kind != VAL_ARRAY)

@@ -42,7 +42,7 @@ static inline bool target_swaps(const Target *t, Op op) { return t->swaps[op / 6
 /* The options of layout, lower and render. */
 typedef struct {
 	const char *target, *processor;         /* -t, --march */
-	const char *actions;                    /* --opt: "NAME*: action; action", or NULL */
+	VEC(const char *) actions;              /* each --opt: "NAME*: action; action" */
 	const char *tuned, *machine;            /* --tuned, --machine, or NULL */
 	bool explain, reasons, strict, measured, measure;
 } LowerOptions;
