@@ -9,6 +9,7 @@
  * tiles come in blocks, so that a page or cache line is used while it is cached. */
 #include "target/target.h"
 #include "choose/choose.h"
+#include "choose/tiling.h"
 #include "index/ix.h"
 
 /* LINES: of a cache, that a block touches on either side */
@@ -82,6 +83,20 @@ static void order_behind(Plan *p, int r, int v)
 	p->order[n] = r;
 }
 
+/* Are rows of what is stored long enough for a core to follow, several at a time, and does all of
+ * it stay in a cache? Then they are written from end to end, where threads have shares of them and
+ * few are written twice, by tiles that overlap. */
+static bool stores_rows(const Plan *p, const Facts *f, int r, int v, int bytes)
+{
+	enum { MANY = 8 };
+	int64_t n = p->tile[v].vector, tiles = least_size(f, r) / n, size;
+	int64_t items = count_of(f, f->out & ~(1ull << r | 1ull << v));
+	return least_size(f, v) * bytes >= target->machine.page / 4 &&
+		mul_ok(count_of(f, f->out), bytes, &size) && size < target->machine.cache[2] &&
+		mul_ok(items, tiles, &items) && items >= ITEMS &&
+		(tiles >= MANY || least_size(f, r) % n == 0);
+}
+
 /* Groups tiles into blocks where there are enough; threads share these and the loops outside. */
 static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 {
@@ -113,15 +128,22 @@ bool choose_transposes(Plan *p, const Facts *f, int v, int lanes)
 	p->tile[v] = (Tile){1, n};
 	p->lanes[p->nlanes++] = r;
 	p->lanes[p->nlanes++] = v;
-	choose_blocks(p, f, r, v, bytes);
+	if (stores_rows(p, f, r, v, bytes)) {
+		p->order[p->norder - 2] = r;
+		p->order[p->norder - 1] = v;
+		p->grid = p->norder - 1;
+	} else {
+		choose_blocks(p, f, r, v, bytes);
+	}
 	return true;
 }
 
 bool wants_prefetch_stores(const Plan *p, const Facts *f)
 {
 	int64_t bytes = 0;
+	int last = p->order[p->norder - 1];
 	for (int i = 0; i < p->nstage && !p->nontemporal; i++)
-		if (p->stage[i].along &&
+		if (p->stage[i].along >> last & 1 &&
 			!mul_ok(count_of(f, f->out), dtype_size(f->kernel->src[0]->src[0]->dtype),
 				&bytes))
 			bytes = INT64_MAX;
