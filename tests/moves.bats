@@ -30,14 +30,32 @@ moved() {
 	moved 4 20 --march x86-64
 }
 
-@test "moves: lines to store to are prefetched when they are far apart" {
-	printf 'input a f32[301, 257]\noutput y = transpose(a, [1, 0])\n' > m.t
+# turned ROWS COLUMNS: what turns such a matrix, in told, is right
+turned() {
+	printf 'input a f32[%d, %d]\noutput y = transpose(a, [1, 0])\n' "$1" "$2" > m.t
 	tool trace m.t > m.mp
 	ok tool run --interpret m.mp a=rand -o i.npz
-	tool fuse m.mp | tool lower -t clang > l.mp
-	tool show l.mp | grep -q PREFETCH
+	tool fuse m.mp | tool lower -t clang --explain > l.mp 2> told
 	ok tool run l.mp a=rand -o c.npz
 	tool diff --ulp 0 i.npz c.npz
 	ok tool run --interpret l.mp a=rand -o d.npz
 	tool diff --ulp 0 i.npz d.npz
+}
+
+@test "moves: lines to store to are prefetched when they are far apart" {
+	turned 230 257
+	tool show l.mp | grep -q PREFETCH
+	grep -q 'actions: order 1 0; tile .*prefetch_stores' told
+}
+
+@test "moves: long rows of what is stored are written from end to end" {
+	turned 301 257
+	tool show l.mp > text
+	not grep -q PREFETCH text
+	grep -q 'actions: order 0 1; tile 0 16 1; tile 1 1 16; grid 1; transpose' told
+	# few would be written twice, or by too few threads
+	turned 301 33
+	grep -q 'actions: order 1 0' told
+	turned 301 16
+	grep -q 'actions: order 1 0' told
 }
