@@ -1,4 +1,4 @@
-/* Long reductions that leave few elements, split into parts that threads share:
+/* Long reductions that leave few elements, split into parts that threads, or a GPU's groups, share:
  *
  *     y = f(Σk<n x[k])   →   t[p] = Σq<n/64 x[p*(n/64) + q]        for 64 parts p
  *                            y = f(Σp t[p] + Σq<n%64 x[64*(n/64) + q])
