@@ -73,8 +73,8 @@ static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
 	return bytes;
 }
 
-/* Does all that a slice, or the kernel, reads stay beside its results in a core's second cache? Then
- * blocks of any shape are as fast, and those are best that leave least over. */
+/* Does all that a slice, or the kernel, reads stay beside its results in a core's second cache?
+ * Then blocks of any shape are as fast, and those are best that leave least over. */
 static bool is_near(const Tiling *t)
 {
 	int slices[MAX_SLICE_AXES + 1], n = slice_ranges(t->f, slices);
