@@ -53,41 +53,14 @@ static int row_work(const Tiling *t, int m)
 /* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
  * additions begin and loads end in a cycle, how many cycles an addition takes, and what else a row
  * takes. */
-static double rate(int rows, int vectors, int row_work, bool near)
+static double rate(int rows, int vectors, int row_work)
 {
 	const Machine *m = &target->machine;
 	double adds = rows * vectors / (double)m->ops, loads = (rows + vectors) / (double)m->loads,
 	       most = adds > m->latency ? adds : m->latency;
 	most = loads > most ? loads : most;
 	double all = rows * vectors, others = row_work / (4.0 * vectors);
-	double again = near ? 1 - 0.5 / all : (1 - 0.3 * (rows + vectors) / all) * (1 - 2.0 / all);
-	return adds / most * again / (1 + others);
-}
-
-static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
-{
-	int64_t bytes;
-	if (!mul_ok(count_of(t->f, free_of(load->src[0]) & ranges), dtype_size(load->dtype),
-		    &bytes))
-		return INT64_MAX;
-	return bytes;
-}
-
-/* Does all that a slice, or the kernel, reads stay beside its results in a core's second cache?
- * Then blocks of any shape are as fast, and those are best that leave least over. */
-static bool is_near(const Tiling *t)
-{
-	int slices[MAX_SLICE_AXES + 1], n = slice_ranges(t->f, slices);
-	uint64_t inner = ~0ull;
-	int64_t sum = 0;
-	Loads l = loads_in(t->heavy->src[0]);
-	for (int i = 0; i < n; i++)
-		inner &= ~(1ull << slices[i]);
-	for (size_t i = 0; i < l.n; i++)
-		if (!add_ok(sum, bytes_of(t, l.at[i], inner), &sum))
-			sum = INT64_MAX;
-	vec_free(&l);
-	return sum <= target->machine.cache[1] / 2;
+	return adds / most * (1 - 0.5 / all) / (1 + others);
 }
 
 /* The best block for a range m of rows and n elements in vectors. */
@@ -96,13 +69,12 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n)
 	TileBlock best = {m, 1, 1, 0};
 	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
 	int work = row_work(t, m), widest = work ? 4 : 3;
-	bool near = is_near(t);
 	for (int v = 1; v <= widest && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
 			if (r * v + v + 1 > target->registers || (r > rows && rows == most) ||
 				v * t->lanes > n)
 				continue;
-			double s = rate(r, v, work, near) * fill(rows, r) * fill(n, v * t->lanes);
+			double s = rate(r, v, work) * fill(rows, r) * fill(n, v * t->lanes);
 			/* a kernel that updates in place has no overlapping tiles: threads share
 			 * whole ones only */
 			if (t->f->in_place && n % (v * t->lanes))
@@ -139,6 +111,15 @@ static int find_apart(const Tiling *t, int m)
 			return r;
 	}
 	return -1;
+}
+
+static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
+{
+	int64_t bytes;
+	if (!mul_ok(count_of(t->f, free_of(load->src[0]) & ranges), dtype_size(load->dtype),
+		    &bytes))
+		return INT64_MAX;
+	return bytes;
 }
 
 /* Do the iterations of a reduction step through memory a page at a time? Then the values share a
