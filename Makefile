@@ -249,6 +249,9 @@ bench-embedded: all build/venv/ready
 	@build/venv/bin/python tests/bench/embedded.py --bin $(abspath $(B))/bin $(BENCH)
 bench-quick: all
 	@BIN=$(abspath $(B))/bin CC="$(CC)" bash tests/bench/quick.sh $(BENCH)
+# on a CUDA device, beside PyTorch, which has to be there with numpy and onnx: PYTHON names that Python
+bench-gpu: all
+	@$(or $(PYTHON),python3) tests/bench/gpu.py --bin $(abspath $(B))/bin $(BENCH)
 
 # the greatest error of each function, over every f32; ACCURACY="clang -march=x86-64" for another compiler or processor
 accuracy: all
@@ -307,5 +310,5 @@ clean:
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: accuracy all bench bench-embedded bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install lists rebase uninstall wc
+.PHONY: accuracy all bench bench-embedded bench-gpu bench-open bench-quick bench-recurrent bench-training clean conformance deps exports fuzz fuzzers models planted prove test demo install lists rebase uninstall wc
 .SECONDARY:

@@ -59,6 +59,8 @@ static const Pass passes[] = {
 		.parts = &rewrites_parts},
 	{"linearize", lower_linearize, "loops, accumulators, grid and statements"},
 	{"unroll", lower_unroll, "write out the loops over the elements of a tile"},
+	{"ahead", lower_ahead, "a GPU's group loads what it shares a turn ahead",
+		.optional = true},
 	{"wide", lower_wide, "neighbours that an item of a GPU moves become one access",
 		.optional = true},
 	{"slices", lower_slices, "calls that share slices become one", .optional = true},

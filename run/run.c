@@ -225,7 +225,8 @@ static void hand_over(const Graph *g)
 	if (endpoint_is(opt.to))
 		die(UNSUPPORTED, "-o %.200s: a program for another device is run by a process that "
 			"has no sockets: --no-walls", opt.to);
-	wire_write(&in, g);
+	Graph whole = inputs_written(g);
+	wire_write(&in, &whole);
 	int status = worker_end(worker_start(DEVICE_WORKER, in.s, in.n), &out);
 	if (status)
 		die_silent(status < 0 ? FAILED : status);

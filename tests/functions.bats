@@ -55,9 +55,12 @@ refused() {
 	near '"$BIN/fuse" < "$0" | "$BIN/render" -t clang | "$BIN/run" -o "$1"'
 }
 
-@test "every function gives NumPy's values by OpenCL" {
-	"$BIN/run" --devices | grep -q opencl || skip "no OpenCL device"
-	near '"$BIN/fuse" < "$0" | "$BIN/render" -t opencl | "$BIN/run" -o "$1"'
+@test "every function gives NumPy's values on GPUs" {
+	needs_gpu
+	local target
+	for target in $(gpus); do
+		near '"$BIN/fuse" < "$0" | "$BIN/render" -t '"$target"' | "$BIN/run" -o "$1"'
+	done
 }
 
 @test "every function has a test" {

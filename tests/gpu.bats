@@ -1,11 +1,31 @@
 #!/usr/bin/env bats
-# Contractions on a GPU in tiles, and elements from one order to another (render/choose/gpu.c): any fold of any expression of loads, in any
-# order of axes, by its roles alone. The loops are interpreted, and run by an OpenCL device if there
-# is one.
+# Contractions on a GPU in tiles, and elements from one order to another (render/choose/gpu.c): any fold of any expression
+# of loads, in any order of axes, by its roles alone. The loops for OpenCL and for CUDA are interpreted, and run by devices
+# that are here.
 bats_require_minimum_version 1.5.0
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR" || exit 1; }
+
+# agrees OPTION…: g.mp lowered for each target, as loops.TARGET, gives what it gives by itself for the operands, within what
+# these options of diff allow
+agrees() {
+	local t
+	tool run --interpret g.mp "${operands[@]}" -o a.npz
+	for t in opencl cuda; do
+		tool run --interpret loops.$t "${operands[@]}" -o b.npz
+		tool diff "$@" a.npz b.npz || { echo "$t, interpreted"; return 1; }
+		gpus | grep -q $t || continue
+		tool run -t $t loops.$t "${operands[@]}" -o b.npz
+		tool diff "$@" a.npz b.npz || { echo "$t, on the device"; return 1; }
+	done
+}
+
+# g.mp lowered for both; what was chosen for OpenCL in `told`
+lowered() {
+	tool lower -t opencl --explain g.mp > loops.opencl 2> told
+	tool lower -t cuda g.mp > loops.cuda
+}
 
 contractions() {
 	cat <<-'E'
@@ -44,17 +64,12 @@ contractions() {
 
 @test "gpu: contractions of all kinds in groups, items and tiles" {
 	contractions | tool trace | tool fuse > g.mp
-	tool lower -t opencl --explain g.mp > l.mp 2> told
+	lowered
 	[ "$(grep -c "because of a contraction" told)" = 11 ] || { cat told; return 1; }
-	local operands how
+	local operands n
 	for n in 1 77; do
 		read -ra operands <<< "$(printf '%s=rand ' a b c x w q k d e h g m o s t u v) n=$n"
-		tool run --interpret g.mp "${operands[@]}" -o a.npz
-		for how in --interpret "-t opencl"; do
-			[ "$how" = --interpret ] || tool run --devices | grep -q ^opencl || continue
-			tool run $how l.mp "${operands[@]}" -o b.npz
-			tool diff --rtol 2e-5 --atol 1e-4 a.npz b.npz
-		done
+		agrees --rtol 2e-5 --atol 1e-4
 	done
 }
 
@@ -79,14 +94,76 @@ contractions() {
 
 # what NVIDIA's compiler would be given: accumulators and operands in few names, no array of a group's
 # memory above its limit, and each operand loaded once for all items of the other side
-@test "gpu: a matmul of 1024 in CUDA: 64 sums an item, 16 KB of shared memory" {
-	printf 'input a f32[1024, 1024]\ninput b f32[1024, 1024]\noutput y = a @ b\n' | tool trace | tool fuse |
+@test "gpu: a matmul of 2048 in CUDA: 64 sums an item, 16 KB of shared memory" {
+	printf 'input a f32[2048, 2048]\ninput b f32[2048, 2048]\noutput y = a @ b\n' | tool trace | tool fuse |
 		tool render -t cuda | tool show > p.txt
 	grep -q 'local_size: \[256\]' p.txt
-	grep -q 'global_size: \[64\]' p.txt
+	grep -q 'global_size: \[256\]' p.txt
 	[ "$(grep -o '__shared__ float buf[01]\[[0-9]*\]' p.txt | grep -o '\[[0-9]*' | tr -d '[' | paste -sd+ | bc)" = 4160 ]
 	grep -q 'float acc0\[64\]' p.txt
 	[ "$(grep -o '__syncthreads' p.txt | wc -l)" = 2 ]
+}
+
+# a turn's loads stand behind the second barrier, under a condition, and are stored after the first one of the next turn
+@test "gpu: what a group shares is loaded a turn ahead" {
+	printf 'input a f32[96, 208]\ninput b f32[208, 64]\noutput y = a @ b\n' | tool trace | tool fuse > g.mp
+	local list="r_*: split 0 32; split 0.1 2; split 1 32; split 1.1 2; split 2 16; order 0.0 1.0 0.1.0 0.1.1 1.1.0 1.1.1 2.0 2.1; \
+kind 0.0 group; kind 1.0 group; kind 0.1.0 item; kind 1.1.0 item; tile 0.1.1 2 1; tile 1.1.1 2 1; kind 2.1 unroll; \
+stage LOAD.0 2.1 0.1.0 0.1.1; stage LOAD.1 2.1 1.1.0 1.1.1" operands=(a=rand b=rand) t
+	for t in opencl cuda; do
+		tool lower -t $t --opt "$list" g.mp > loops.$t
+		tool prove -q loops.$t
+	done
+	tool show --loops loops.cuda | awk '/barrier/ { n++ } n == 2 && /= \(.*a\[.* if r[0-9]+ < 12 else 0\)/ { found = 1 } END { exit !found }'
+	agrees --rtol 2e-5 --atol 1e-4
+	for t in opencl cuda; do
+		tool lower -t $t --skip ahead --opt "$list" g.mp > loops.$t
+	done
+	not eval "tool show --loops loops.cuda | grep -q 'if r[0-9]* < 12 else 0'"
+	agrees --rtol 2e-5 --atol 1e-4
+}
+
+@test "gpu: long sums are in parts, so that all multiprocessors have items" {
+	cat > t.t <<-'E'
+	size n in 1..3000
+	input a f32[70000]
+	input b f32[2500, 40]
+	input c f32[32, 2048]
+	input d f32[2048, 64]
+	input e f32[2, 40000]
+	input f f32[n, 9]
+	output y0 = sum(a)
+	output y1 = max(b, axis=0)
+	output y2 = c @ d + 1
+	output y3 = softmax(e * 3, axis=1)
+	output y4 = sum(f, axis=0)
+	output y5 = argmax(a)
+	E
+	tool trace t.t | tool fuse > g.mp
+	lowered
+	[ "$(grep -c 'a reduction in [0-9]* parts' told)" = 7 ] || { cat told; return 1; }
+	tool prove -q loops.cuda
+	local operands=({a,b,c,d,e,f}=rand n=77)
+	agrees --rtol 2e-5 --atol 1e-3
+}
+
+@test "gpu: images whose axes are one range, and constants in the order in which they are read" {
+	{
+		printf 'input x f32[2, 8, 14, 14]\ninput z f32[1, 16, 7, 7]\nconst w f32 = '
+		awk 'BEGIN { for (o = 0; o < 16; o++) { printf o ? ", [" : "[["; for (c = 0; c < 8; c++) { printf c ? ", [" : "["
+			for (i = 0; i < 3; i++) { printf i ? ", [" : "["; for (j = 0; j < 3; j++) printf "%s%g", j ? ", " : "", sin(++n)
+			printf "]" } printf "]" } printf "]" } print "]" }'
+		printf '%s\n' 'output y0 = relu(conv2d(x, w, padding=1))' 'output y1 = conv2d(x, w, stride=2, padding=1)' \
+			'output y2 = conv2d(z[:, :8], w) + 1'
+	} > t.t
+	tool trace t.t | tool fuse > g.mp
+	lowered
+	[ "$(grep -c 'are one range' told)" = 3 ] || { cat told; return 1; }
+	[ "$(grep -c 'is packed in panels of 16' told)" = 3 ] || { cat told; return 1; }
+	tool prove -q loops.cuda
+	tool prove -q loops.opencl
+	local operands=(x=rand z=rand)
+	agrees --rtol 2e-5 --atol 1e-4
 }
 
 @test "gpu: what is read along one axis and written along another goes through blocks" {
@@ -94,16 +171,13 @@ contractions() {
 		'output y0 = transpose(a, [1, 0]) * 2' 'output y1 = transpose(b, [0, 3, 2, 1])' 'output y2 = transpose(c, [1, 0])' \
 		'output y3 = transpose(d, [1, 0]) + e' 'output y4 = pad(transpose(a, [1, 0]), [[1, 2], [3, 0]])' |
 		tool trace | tool fuse > g.mp
-	tool lower -t opencl --explain g.mp > l.mp 2> told
+	lowered
 	[ "$(grep -c "blocks of 32 x 32 in the group's memory" told)" -ge 5 ] || { cat told; return 1; }
-	tool prove -q l.mp
+	tool prove -q loops.opencl
+	local operands n
 	for n in 32 77; do
-		tool run --interpret g.mp {a,b,c,d,e}=rand n=$n -o a.npz
-		tool run --interpret l.mp {a,b,c,d,e}=rand n=$n -o b.npz
-		tool diff a.npz b.npz
-		tool run --devices | grep -q ^opencl || continue
-		tool run -t opencl l.mp {a,b,c,d,e}=rand n=$n -o b.npz
-		tool diff a.npz b.npz
+		operands=({a,b,c,d,e}=rand n=$n)
+		agrees
 	done
 }
 
@@ -112,18 +186,18 @@ contractions() {
 		'output y = softmax(x, axis=1)' 'output m = max(z, axis=1)' 'output a = argmax(x, axis=1)' \
 		'output b = sum(h, axis=1)' 'output c = min(d, axis=1)' 'output e = any(z > 0, axis=1)' |
 		tool trace | tool fuse > g.mp
-	tool lower -t cuda g.mp > l.mp
-	tool prove -q l.mp
-	tool show l.mp > l.txt
+	lowered
+	tool prove -q loops.cuda
+	tool show loops.cuda > l.txt
 	[ "$(grep -c EXCHANGE l.txt)" -ge 25 ]
 	grep -q BARRIER l.txt
+	local operands n
 	for n in 1 64 1999; do
-		tool run --interpret g.mp {x,z,h,d}=rand n=$n -o a.npz
-		tool run --interpret l.mp {x,z,h,d}=rand n=$n -o b.npz
-		tool diff --rtol 2e-5 --atol 1e-4 a.npz b.npz
+		operands=({x,z,h,d}=rand n=$n)
+		agrees --rtol 2e-5 --atol 1e-4
 	done
-	tool render-cuda l.mp | tool show | grep -q '__shfl_xor_sync(0xffffffffu, acc0, 16)'
-	run ! tool render-opencl l.mp
+	tool render-cuda loops.cuda | tool show | grep -q '__shfl_xor_sync(0xffffffffu, acc0, 16)'
+	run ! tool render-opencl loops.cuda
 }
 
 @test "gpu: columns are folded in parts, a group for a few of them; rows by a group each, however many" {
@@ -148,25 +222,20 @@ contractions() {
 	output y9 = min(abs(expand(reshape(f, [1, 5000, 96]), [3, 5000, 96])), axis=[0, 1])
 	E
 	tool trace t.t | tool fuse > g.mp
-	tool lower -t opencl --explain g.mp > l.mp 2> told
+	lowered
 	[ "$(grep -c 'columns (.*a group, in .* parts' told)" = 7 ] || { cat told; return 1; }
 	grep -q 'a reduction of 96 .* for each of 5000 rows' told
-	tool prove l.mp
-	local n how
+	tool prove loops.opencl
+	local n operands
 	for n in 1 77 300; do
-		operands=$(printf '%s=rand ' a b c d e f g)
-		tool run --interpret g.mp $operands n=$n -o a.npz
-		for how in --interpret "-t opencl"; do
-			[ "$how" = --interpret ] || tool run --devices | grep -q ^opencl || continue
-			tool run $how l.mp $operands n=$n -o b.npz
-			tool diff --rtol 2e-5 --atol 1e-4 a.npz b.npz
-		done
+		operands=({a,b,c,d,e,f,g}=rand n=$n)
+		agrees --rtol 2e-5 --atol 1e-4
 	done
 	# neighbours read neighbours
 	printf 'input x f32[4096, 1024]\noutput y = sum(x, axis=0)\n' | tool trace | tool fuse | tool render -t cuda |
 		tool show > k.cu
-	grep -q 'x\[.*gidx0 \* 32 + v0\]' k.cu
-	grep -q 'v0 = lidx0 % 32' k.cu
+	grep -q 'x\[.*gidx0 / 16 \* 32 + v1\]' k.cu
+	grep -q 'v1 = lidx0 % 32' k.cu
 }
 
 @test "gpu: an EXCHANGE where not all items come, in a short group, or of a distance there is not" {
@@ -203,18 +272,13 @@ contractions() {
 		'output y3 = transpose(q, [1, 0])' 'output y4 = softmax(v, axis=1)' \
 		'output y5 = softmax(pad(x, [[0, 1], [0, 8]]), axis=1)' 'output y6 = sum(x[:, 3:], axis=1)' >> g.t
 	tool trace g.t | tool fuse > g.mp
-	local operands
-	read -ra operands <<< "$(printf 'a%s=rand ' f32 f16 f64 i8 u16 bool) x=rand z=rand q=rand v=rand"
-	tool lower -t opencl g.mp > l.mp
-	tool prove -q l.mp
-	[ "$(tool show l.mp | grep -c '"vector"')" -ge 10 ]
+	local operands n
+	lowered
+	tool prove -q loops.opencl
+	[ "$(tool show loops.opencl | grep -c '"vector"')" -ge 10 ]
 	for n in 1 77; do
-		tool run --interpret g.mp "${operands[@]}" n=$n -o a.npz
-		tool run --interpret l.mp "${operands[@]}" n=$n -o b.npz
-		tool diff --rtol 2e-5 --atol 1e-5 a.npz b.npz
-		tool run --devices | grep -q ^opencl || continue
-		tool run -t opencl l.mp "${operands[@]}" n=$n -o b.npz
-		tool diff --rtol 2e-5 --atol 1e-5 a.npz b.npz
+		read -ra operands <<< "$(printf 'a%s=rand ' f32 f16 f64 i8 u16 bool) x=rand z=rand q=rand v=rand n=$n"
+		agrees --rtol 2e-5 --atol 1e-5
 	done
 	# both accesses of a transpose, and no single one
 	printf 'input a f32[64, 64]\noutput y = transpose(a, [1, 0])\n' | tool trace | tool render -t cuda | tool show > p.txt

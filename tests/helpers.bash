@@ -26,6 +26,9 @@ has_llvm() {
 	tool trace - <<< 'output y = f32([1])' > llvm.mp
 	tool run -t llvm llvm.mp > /dev/null 2>&1 || [ $? != 3 ]
 }
+# The targets of GPUs that have a device here, as OpenCL has on a processor too.
+gpus() { tool run --devices 2> /dev/null | sed -n 's/^\(opencl\|cuda\)\t.*/\1/p'; }
+needs_gpu() { [ "$(gpus)" ] || skip "no OpenCL or CUDA device"; }
 sanitized() { case $BIN in *san*) true ;; *) false ;; esac; }
 
 # A tool by its name in BIN, so that the system's own trace or diff is never run.

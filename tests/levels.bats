@@ -152,16 +152,18 @@ compiled() {
 	same "$1, without anything, compiled" p.mp
 }
 
-# opencl NAME: the whole pipeline on OpenCL, and without fuse
-opencl() {
-	local operands
-	tool run --devices | grep -q ^opencl || skip "no OpenCL device"
+# on_gpus NAME: the whole pipeline on each, and without fuse
+on_gpus() {
+	local operands target
+	needs_gpu
 	program "$1"
 	tool trace "$1.t" > g.mp
 	tool run --interpret g.mp "${operands[@]}" -o whole.npz
-	same "$1, on OpenCL" g.mp -t opencl
 	tool schedule g.mp > s.mp
-	same "$1, on OpenCL without fuse" s.mp -t opencl
+	for target in $(gpus); do
+		same "$1, $target" g.mp -t "$target"
+		same "$1, $target without fuse" s.mp -t "$target"
+	done
 }
 
 @test "levels: attention, every saved level" { levels attention; }
@@ -184,12 +186,12 @@ opencl() {
 @test "levels: scan, sort, gather and scatter, plain and compiled" { compiled places; }
 @test "levels: random, convolution, integers, plain and compiled" { compiled random; }
 
-@test "levels: attention on OpenCL" { opencl attention; }
-@test "levels: state on OpenCL" { opencl state; }
-@test "levels: symbolic sizes on OpenCL" { opencl symbolic; }
-@test "levels: scan, sort, gather and scatter on OpenCL" { opencl places; }
-@test "levels: sizes that are data on OpenCL" { opencl counted; }
-@test "levels: random, convolution, integers on OpenCL" { opencl random; }
+@test "levels: attention on GPUs" { on_gpus attention; }
+@test "levels: state on GPUs" { on_gpus state; }
+@test "levels: symbolic sizes on GPUs" { on_gpus symbolic; }
+@test "levels: scan, sort, gather and scatter on GPUs" { on_gpus places; }
+@test "levels: sizes that are data on GPUs" { on_gpus counted; }
+@test "levels: random, convolution, integers on GPUs" { on_gpus random; }
 
 @test "levels: a pass that is required or unknown is refused with a message" {
 	small_graph > g.mp

@@ -142,16 +142,19 @@ planned() {
 }
 
 @test "lists: a device with memory of its own" {
-	"$BIN/run" --devices | grep -q ^opencl || skip "no OpenCL device"
-	doubling
-	tool run g.mp n=3 x=1 z=1 m=3 -n 2 -o a.npz
-	tool run -t opencl g.mp n=3 x=1 z=1 m=3 -n 2 -o b.npz
-	tool diff a.npz b.npz
-	tool run -t opencl g.mp n=0 x=1 z=1 m=0 -o b.npz
-	chain 3
-	tool run g.mp n=1 m=100 x=0.5 -o a.npz
-	tool run -t opencl g.mp n=1 m=100 x=0.5 -o b.npz
-	tool diff a.npz b.npz
+	needs_gpu
+	local target
+	for target in $(gpus); do
+		doubling
+		tool run g.mp n=3 x=1 z=1 m=3 -n 2 -o a.npz
+		tool run -t "$target" g.mp n=3 x=1 z=1 m=3 -n 2 -o b.npz
+		tool diff a.npz b.npz
+		tool run -t "$target" g.mp n=0 x=1 z=1 m=0 -o b.npz
+		chain 3
+		tool run g.mp n=1 m=100 x=0.5 -o a.npz
+		tool run -t "$target" g.mp n=1 m=100 x=0.5 -o b.npz
+		tool diff a.npz b.npz
+	done
 }
 
 @test "lists: what a turn reads of an input is read in place, backwards too" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Every op, with every dtype it accepts, by the interpreter at every level, in C for gcc and clang,
-# in C99, by LLVM and in OpenCL, against NumPy's values. ops/make.py wrote the documents, inputs and values in
+# in C99, by LLVM and on GPUs, against NumPy's values. ops/make.py wrote the documents, inputs and values in
 # ops/ and explains the names of the outputs.
 load helpers
 
@@ -19,7 +19,7 @@ at_level() {
 	program) tool fuse "$doc" | tool render -t clang ;;
 	c | llvm | embedded) tool fuse "$doc" | tool render -t "$2" ;;
 	gpu) tool fuse "$doc" | tool lower -t opencl ;;
-	opencl) tool fuse "$doc" | tool render -t opencl ;;
+	opencl | cuda) tool fuse "$doc" | tool render -t "$2" ;;
 	esac
 }
 
@@ -62,9 +62,12 @@ by_llvm() {
 	agrees "$1" llvm
 }
 
-opencl() {
-	tool run --devices | grep -q ^opencl || skip "no OpenCL device"
-	agrees "$1" opencl
+on_gpus() {
+	local target
+	needs_gpu
+	for target in $(gpus); do
+		agrees "$1" "$target"
+	done
 }
 
 # the dtypes that a row of the table accepts
@@ -197,75 +200,75 @@ slope() {
 @test "ops: loops, branches and sizes that data gives, fused and compiled" { agrees steps program; }
 @test "ops: loops, branches and sizes that data gives, fused, in C99" { agrees steps c; }
 @test "ops: loops, branches and sizes that data gives, fused, by LLVM" { by_llvm steps; }
-@test "ops: loops, branches and sizes that data gives, fused, on OpenCL" { opencl steps; }
+@test "ops: loops, branches and sizes that data gives, fused, on GPUs" { on_gpus steps; }
 @test "ops: bool, interpreted at every level" { interpreted bool; }
 @test "ops: loops, branches and sizes that data gives, fused, for a microcontroller" { agrees steps embedded; }
 @test "ops: bool, fused and compiled" { agrees bool program; }
 @test "ops: bool, fused, in C99" { agrees bool c; }
 @test "ops: bool, fused, by LLVM" { by_llvm bool; }
-@test "ops: bool, fused, on OpenCL" { opencl bool; }
+@test "ops: bool, fused, on GPUs" { on_gpus bool; }
 @test "ops: i8, interpreted at every level" { interpreted i8; }
 @test "ops: i8, fused and compiled" { agrees i8 program; }
 @test "ops: i8, fused, in C99" { agrees i8 c; }
 @test "ops: i8, fused, by LLVM" { by_llvm i8; }
 @test "ops: i8, fused, for a microcontroller" { agrees i8 embedded; }
-@test "ops: i8, fused, on OpenCL" { opencl i8; }
+@test "ops: i8, fused, on GPUs" { on_gpus i8; }
 @test "ops: i16, interpreted at every level" { interpreted i16; }
 @test "ops: i16, fused and compiled" { agrees i16 program; }
 @test "ops: i16, fused, in C99" { agrees i16 c; }
 @test "ops: i16, fused, by LLVM" { by_llvm i16; }
-@test "ops: i16, fused, on OpenCL" { opencl i16; }
+@test "ops: i16, fused, on GPUs" { on_gpus i16; }
 @test "ops: i32, interpreted at every level" { interpreted i32; }
 @test "ops: i32, fused and compiled" { agrees i32 program; }
 @test "ops: i32, fused, in C99" { agrees i32 c; }
 @test "ops: i32, fused, by LLVM" { by_llvm i32; }
-@test "ops: i32, fused, on OpenCL" { opencl i32; }
+@test "ops: i32, fused, on GPUs" { on_gpus i32; }
 @test "ops: i64, interpreted at every level" { interpreted i64; }
 @test "ops: i64, fused and compiled" { agrees i64 program; }
 @test "ops: i64, fused, in C99" { agrees i64 c; }
 @test "ops: i64, fused, by LLVM" { by_llvm i64; }
 @test "ops: i64, fused, for a microcontroller" { agrees i64 embedded; }
-@test "ops: i64, fused, on OpenCL" { opencl i64; }
+@test "ops: i64, fused, on GPUs" { on_gpus i64; }
 @test "ops: u8, interpreted at every level" { interpreted u8; }
 @test "ops: u8, fused and compiled" { agrees u8 program; }
 @test "ops: u8, fused, in C99" { agrees u8 c; }
 @test "ops: u8, fused, by LLVM" { by_llvm u8; }
-@test "ops: u8, fused, on OpenCL" { opencl u8; }
+@test "ops: u8, fused, on GPUs" { on_gpus u8; }
 @test "ops: u16, interpreted at every level" { interpreted u16; }
 @test "ops: u16, fused and compiled" { agrees u16 program; }
 @test "ops: u16, fused, in C99" { agrees u16 c; }
 @test "ops: u16, fused, by LLVM" { by_llvm u16; }
-@test "ops: u16, fused, on OpenCL" { opencl u16; }
+@test "ops: u16, fused, on GPUs" { on_gpus u16; }
 @test "ops: u32, interpreted at every level" { interpreted u32; }
 @test "ops: u32, fused and compiled" { agrees u32 program; }
 @test "ops: u32, fused, in C99" { agrees u32 c; }
 @test "ops: u32, fused, by LLVM" { by_llvm u32; }
-@test "ops: u32, fused, on OpenCL" { opencl u32; }
+@test "ops: u32, fused, on GPUs" { on_gpus u32; }
 @test "ops: u64, interpreted at every level" { interpreted u64; }
 @test "ops: u64, fused and compiled" { agrees u64 program; }
 @test "ops: u64, fused, in C99" { agrees u64 c; }
 @test "ops: u64, fused, by LLVM" { by_llvm u64; }
-@test "ops: u64, fused, on OpenCL" { opencl u64; }
+@test "ops: u64, fused, on GPUs" { on_gpus u64; }
 @test "ops: f16, interpreted at every level" { interpreted f16; }
 @test "ops: f16, fused and compiled" { agrees f16 program; }
 @test "ops: f16, fused, in C99" { agrees f16 c; }
 @test "ops: f16, fused, by LLVM" { by_llvm f16; }
 @test "ops: f16, fused, for a microcontroller" { agrees f16 embedded; }
-@test "ops: f16, fused, on OpenCL" { opencl f16; }
+@test "ops: f16, fused, on GPUs" { on_gpus f16; }
 @test "ops: bf16, interpreted at every level" { interpreted bf16; }
 @test "ops: bf16, fused and compiled" { agrees bf16 program; }
 @test "ops: bf16, fused, in C99" { agrees bf16 c; }
 @test "ops: bf16, fused, by LLVM" { by_llvm bf16; }
-@test "ops: bf16, fused, on OpenCL" { opencl bf16; }
+@test "ops: bf16, fused, on GPUs" { on_gpus bf16; }
 @test "ops: f32, interpreted at every level" { interpreted f32; }
 @test "ops: f32, fused and compiled" { agrees f32 program; }
 @test "ops: f32, fused, in C99" { agrees f32 c; }
 @test "ops: f32, fused, by LLVM" { by_llvm f32; }
 @test "ops: f32, fused, for a microcontroller" { agrees f32 embedded; }
-@test "ops: f32, fused, on OpenCL" { opencl f32; }
+@test "ops: f32, fused, on GPUs" { on_gpus f32; }
 @test "ops: f64, interpreted at every level" { interpreted f64; }
 @test "ops: f64, fused and compiled" { agrees f64 program; }
 @test "ops: f64, fused, in C99" { agrees f64 c; }
 @test "ops: f64, fused, by LLVM" { by_llvm f64; }
 @test "ops: f64, fused, for a microcontroller" { agrees f64 embedded; }
-@test "ops: f64, fused, on OpenCL" { opencl f64; }
+@test "ops: f64, fused, on GPUs" { on_gpus f64; }

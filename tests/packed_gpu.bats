@@ -3,6 +3,7 @@
 # by a driver in C that stands in for NVIDIA's.
 
 load helpers
+load cuda_driver
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
@@ -40,26 +41,24 @@ sources() {
 	END
 }
 
-@test "on OpenCL: states, sizes that data gives, constants, loops, with the bits of run; from C and Python" {
-	tool run --devices | grep -q ^opencl || skip "no OpenCL device"
-	sources
-	local f
-	for f in count some loop; do trace $f.t | fuse > $f.mp; done
-	ok pack --name gpu -t clang,opencl,cuda --so -o lib count.mp some.mp loop.mp
+# a library for the CPU and the GPU of that target
+on_gpu() {
+	local f target=$1
+	ok pack --name gpu -t "clang,$target" --so -o lib count.mp some.mp loop.mp
 	for f in count some loop; do
-		tool render -t opencl $f.mp | tool run -n 4 n=5 x=rand > want
-		tool run --allow-code lib/libgpu.so --device opencl --function $f -n 4 n=5 x=rand | cmp - want
+		tool render -t $target $f.mp | tool run -n 4 n=5 x=rand > want
+		tool run --allow-code lib/libgpu.so --device $target --function $f -n 4 n=5 x=rand | cmp - want
 		tool render -t clang $f.mp | tool run -n 4 n=5 x=rand > want
 		tool run --allow-code lib/libgpu.so --function $f -n 4 n=5 x=rand | cmp - want
 		tool run --allow-code lib/libgpu.so --device cpu --function $f -n 4 n=5 x=rand | cmp - want
 	done
-	fails 3 tool run --allow-code lib/libgpu.so --device opencl:99 --function some n=5 x=rand
-	[[ "$errors" == *"no device 'opencl:99': there "* ]]
-	for f in opencl: opencl:x opencl:-1 metal ""; do
+	fails 3 tool run --allow-code lib/libgpu.so --device $target:99 --function some n=5 x=rand
+	[[ "$errors" == *"no device '$target:99': there "* ]]
+	for f in $target: $target:x $target:-1 metal ""; do
 		fails 3 tool run --allow-code lib/libgpu.so --device "$f" --function some n=5 x=rand
 		[[ "$errors" == *"is no device that gpu was packed for"* ]]
 	done
-	cat > main.c <<-'END'
+	sed "s/TARGET/$target/" > main.c <<-'END'
 		#include "gpu.h"
 		#include <stdio.h>
 		int main(void)
@@ -87,7 +86,7 @@ sources() {
 			c.n = 65;
 			printf("%d %s\n", gpu_count_call_on(d, &c, &s) == gpu_SIZE, gpu_error(d));
 			gpu_close(d);
-			d = gpu_open("opencl:99", why);
+			d = gpu_open("TARGET:99", why);
 			printf("%s\n", d ? "it is there" : why);
 			return gpu_open("none", NULL) != NULL;
 		}
@@ -96,15 +95,15 @@ sources() {
 	ok ./main
 	[[ "$output" = "3 2.5 4.625 0.71875 7 1.6875 1.875 40
 1 
-no device 'opencl:99': there "* ]] || { echo "$output"; return 1; }
-	cat > main.py <<-'END'
+no device '$target:99': there "* ]] || { echo "$output"; return 1; }
+	sed "s/TARGET/$target/" > main.py <<-'END'
 		import sys
 		sys.path.insert(0, "lib")
 		import numpy as np
 		from gpu import gpu
 		x = (np.arange(16, dtype="f4") / 16).reshape(2, 8)
 		here = [gpu.count.copy()(x) for _ in range(2)][-1]
-		gpu.count.device("opencl")
+		gpu.count.device("TARGET")
 		gpu.some.device()
 		there = gpu.count(x)
 		assert all(np.allclose(a, b) for a, b in zip(here, there)) and gpu.count.states["calls"] == 1
@@ -112,7 +111,7 @@ no device 'opencl:99': there "* ]] || { echo "$output"; return 1; }
 		gpu.count.device("cpu")
 		assert gpu.count(x).number == 3
 		assert gpu.some(x.reshape(8, 2)).large.shape == (7,)
-		for name in ("opencl:99", "none"):
+		for name in ("TARGET:99", "none"):
 		    try:
 		        gpu.some.device(name)
 		    except OSError as e:
@@ -121,6 +120,17 @@ no device 'opencl:99': there "* ]] || { echo "$output"; return 1; }
 		        raise AssertionError(name)
 	END
 	ok with_numpy main.py
+}
+
+@test "on GPUs: states, sizes that data gives, constants, loops, with the bits of run; from C and Python" {
+	needs_gpu
+	sources
+	local f target
+	for f in count some loop; do trace $f.t | fuse > $f.mp; done
+	ok pack --name gpu -t clang,opencl,cuda -o all count.mp some.mp loop.mp
+	for target in $(gpus); do
+		on_gpu "$target"
+	done
 }
 
 @test "documents for several targets: a function each, of the same form, one for the CPU among them" {
@@ -162,60 +172,6 @@ no device 'opencl:99': there "* ]] || { echo "$output"; return 1; }
 	ok pack --name m --so -o cpu twice.clang
 	fails 3 tool run --allow-code cpu/libm.so --device opencl x=1,2
 	[[ "$errors" == *"m is packed for the CPU alone"* ]]
-}
-
-# A driver and a compiler for CUDA whose only kernel doubles, on the host.
-stand_in() {
-	cat > libcuda.c <<-'END'
-		#include <stdint.h>
-		#include <stdlib.h>
-		#include <string.h>
-		int devices(void) { return getenv("NONE") ? 0 : 2; }
-		int cuInit(unsigned f) { return (int)f; }
-		int cuDeviceGetCount(int *n) { *n = devices(); return 0; }
-		int cuDeviceGet(int *d, int i) { *d = i; return 0; }
-		int cuDeviceGetAttribute(int *v, int a, int d) { *v = a == 75 ? 9 : d; return 0; }
-		int cuDevicePrimaryCtxRetain(void **c, int d) { static int one; *c = &one; return d > 1; }
-		int cuDevicePrimaryCtxRelease_v2(int d) { return d > 1; }
-		int cuCtxSetCurrent(void *c) { return !c; }
-		int cuMemAlloc_v2(uint64_t *at, size_t n) { *at = (uintptr_t)malloc(n); return getenv("FULL") ? 2 : 0; }
-		int cuMemFree_v2(uint64_t at) { free((void *)(uintptr_t)at); return 0; }
-		int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t n) { memcpy((void *)(uintptr_t)to, from, n); return 0; }
-		int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n) { memcpy(to, (void *)(uintptr_t)from, n); return 0; }
-		int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *s)
-		{ memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return s != 0; }
-		int cuModuleLoadData(void **m, const void *image) { *m = strdup(image); return 0; }
-		int cuModuleUnload(void *m) { free(m); return 0; }
-		int cuModuleGetFunction(void **f, void *m, const char *name)
-		{ *f = strstr(m, name); return !*f || !strstr(m, "compute_9"); }
-		int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-			unsigned shared, void *s, void **args, void **extra)
-		{
-			float *y = *(float **)args[0], *x = *(float **)args[1];
-			long n = *(long *)args[2];
-			if (gx * bx < n || gy * gz * by * bz != 1 || shared || s || extra || !f)
-				return 1;
-			for (long i = 0; i < n; i++)
-				y[i] = 2 * x[i];
-			return 0;
-		}
-		int cuGetErrorString(int e, const char **t) { *t = e == 2 ? "out of memory" : "wrong"; return 0; }
-	END
-	cat > libnvrtc.c <<-'END'
-		#include <stdlib.h>
-		#include <string.h>
-		#include <stdio.h>
-		int nvrtcCreateProgram(void **p, const char *t, const char *c, int n, const char **h, const char **m)
-		{ *p = calloc(strlen(t) + 99, 1); strcpy(*p, t); return n; }
-		int nvrtcCompileProgram(void *p, int n, const char **o) { strcat(p, o[0]); return getenv("BROKEN") || n != 4; }
-		int nvrtcGetPTXSize(void *p, size_t *n) { *n = strlen(p) + 1; return 0; }
-		int nvrtcGetPTX(void *p, char *to) { strcpy(to, p); return 0; }
-		int nvrtcGetProgramLogSize(void *p, size_t *n) { *n = 99; return !p; }
-		int nvrtcGetProgramLog(void *p, char *to) { strcpy(to, "a note\nline 1: error: this one\nmore"); return !p; }
-		int nvrtcDestroyProgram(void **p) { free(*p); return 0; }
-	END
-	$CC -w -shared -fPIC -o drivers/libcuda.so.1 libcuda.c
-	$CC -w -shared -fPIC -o drivers/libnvrtc.so libnvrtc.c
 }
 
 @test "CUDA: what the driver is asked for, and what is said where there is none" {

@@ -179,13 +179,16 @@ asked() { SLUICE_CACHE_SIZE=$1 tool run p.mp x=rand n=2 --profile -o a.npz 2>&1 
 	fails 2 env SLUICE_CACHE_SIZE=much "$BIN/run" p.mp x=rand n=2 -o b.npz
 }
 
-@test "OpenCL fills them once as well" {
-	tool run --devices | grep -q '^opencl' || skip "no OpenCL device"
+@test "GPUs fill them once as well" {
+	needs_gpu
+	local target
 	program 'input x f32[n, 3] where n in 1..1000000' 'const v f32 = [0.5, 2, 0]' 'const w f32 = [1, -1, 3]' \
 		'output y = x / sqrt(v + w * w)'
 	tool run --interpret p.mp x=rand n=4 -o a.npz
-	tool fuse p.mp | tool render -t opencl | tool run x=rand n=4 -n 3 -o b.npz
-	tool diff a.npz b.npz
+	for target in $(gpus); do
+		tool fuse p.mp | tool render -t "$target" | tool run x=rand n=4 -n 3 -o b.npz
+		tool diff a.npz b.npz
+	done
 }
 
 @test "a document that breaks the rules of prepared buffers is refused" {

@@ -96,8 +96,7 @@ src() { tool show "$1" | sed -n 's/^\t|//p'; }
 
 @test "every target that runs here gives the interpreter's numbers" {
 	contraction; softmax; sorted; halves; integers
-	targets=clang
-	tool run --devices | grep -q '^opencl' && targets="clang opencl"
+	targets="clang $(gpus)"
 	for g in mm sm so ha in; do
 		inputs=$(tool show $g.mp | sed -n 's/.*BUFFER.*name: "\([a-z]*\)".*/\1=rand/p')
 		tool run --interpret $g.mp $inputs -o want.npz

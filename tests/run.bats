@@ -282,22 +282,32 @@ fails()
 	fails "${memory[@]}" "$BIN/run" large.mp x=rand
 }
 
-@test "opencl gives what the interpreter gives" {
-	"$BIN/run" --devices | grep -q ^opencl || skip "no OpenCL device"
+@test "GPUs give what the interpreter gives" {
+	local target g targets
+	targets=$("$BIN/run" --devices 2> /dev/null | sed -n 's/^\(opencl\|cuda\)\t.*/\1/p')
+	[ "$targets" ] || skip "no OpenCL or CUDA device"
 	twice; x_npy; sized
-	"$BIN/run" -t opencl twice.mp x=x.npy -o a
-	"$BIN/run" --interpret twice.mp x=x.npy -o b
-	cmp a/y.npy b/y.npy
-	"$BIN/run" -t opencl sized.mp x=x.npy -o a
-	"$BIN/run" --interpret sized.mp x=x.npy -o b
-	cmp a/y.npy b/y.npy
+	for target in $targets; do
+		for g in twice sized; do
+			"$BIN/run" -t "$target" $g.mp x=x.npy -o a
+			"$BIN/run" --interpret $g.mp x=x.npy -o b
+			cmp a/y.npy b/y.npy
+		done
+		doc idle <<-'END'
+			%0 = BUFFER f32 {name: "x", shape: [2, 3], role: "input"}
+			%1 = BUFFER f32 {name: "idle", shape: [4], role: "input"}
+			%2 = NEG f32 %0
+			%3 = SINK %2 {names: ["y"]}
+		END
+		"$BIN/run" -t "$target" idle.mp x=x.npy idle=zeros -o a
+	done
 }
 
 @test "cuda kernels compile without a GPU; running them reports that there is none" {
 	ldconfig -p | grep -q libnvrtc.so || command -v nvcc || skip "neither NVRTC nor nvcc"
 	twice
 	"$BIN/schedule" twice.mp | "$BIN/lower" -t cuda | "$BIN/render" -t cuda | "$BIN/compile" > c.mp
-	"$BIN/show" c.mp | grep -q '\.ptx"'
+	"$BIN/show" c.mp | grep -qE '\.(ptx|cubin)"'
 	"$BIN/run" --devices | grep -q ^cuda && skip "there is a GPU"
 	fails 3 "CUDA" "$BIN/run" c.mp x=rand
 }

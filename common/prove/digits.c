@@ -152,7 +152,7 @@ static UOp *leaf(Digits *d, const Spots *s)
 static bool find_digits(Digits *d, const Spots *s);
 
 /* What is left of a split may be as large as what was split, so splits are counted. */
-enum { MOST_SPLITS = 1024, MOST_DEPTH = 64, MOST_TRIES = 16 };
+enum { MOST_SPLITS = 1024, MOST_DEPTH = 64, MOST_TRIES = 64 };
 
 /* The digits of both parts; false when one of them should have been split otherwise. */
 static bool both_parts(Digits *d, Spots *high, Spots *low)

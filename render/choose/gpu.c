@@ -13,7 +13,9 @@
 #include "choose/choose.h"
 
 enum { BLOCK = 32 };
-enum { SIDE = 16, SIDE_LEAST = 8, MOST_EACH = 8, TOGETHER = 4, DEPTH = 16 };
+enum { TOGETHER = 4 };
+/* of a reduction in the group's memory at a time, and in how many statements it is written out */
+enum { DEEPEST = 64, WRITTEN_OUT = 1024 };
 enum { FOLD_LEAST = 8, PAD = 4 };
 
 /* A range whose pieces are groups, items of one, and elements of an item. */
@@ -51,7 +53,7 @@ static int longest(const GpuTiles *t, Role role)
 static int contiguous_side(const GpuTiles *t)
 {
 	for (int r = 0; r < t->f->nrange; r++)
-		if (t->f->out >> r & 1 && most_size(t->f, r) >= SIDE_LEAST &&
+		if (t->f->out >> r & 1 && most_size(t->f, r) >= PRODUCT_SIDE &&
 			(role_of(t, r) == ROLE_ROW || role_of(t, r) == ROLE_COLUMN) &&
 			movement_of(t->f, t->f->kernel->src[0], r) == NEXT)
 			return r;
@@ -68,32 +70,45 @@ static bool find_ranges(GpuTiles *t, const UOp *fold)
 	for (int r = 0; r < t->f->nrange; r++)
 		if (bound >> r & 1 && (t->k < 0 || most_size(t->f, r) > most_size(t->f, t->k)))
 			t->k = r;
-	return t->i.r >= 0 && t->k >= 0 && most_size(t->f, t->i.r) >= SIDE_LEAST &&
-		most_size(t->f, t->j.r) >= SIDE_LEAST && count_of(t->f, bound) >= FOLD_LEAST;
+	return t->i.r >= 0 && t->k >= 0 && most_size(t->f, t->i.r) >= PRODUCT_SIDE &&
+		most_size(t->f, t->j.r) >= PRODUCT_SIDE && count_of(t->f, bound) >= FOLD_LEAST;
 }
 
-static int64_t ceil_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
-static int64_t groups_of(const GpuTiles *t)
+/* The product as products.c takes it. */
+static Product product_of(const GpuTiles *t)
 {
 	uint64_t sides = 1ull << t->i.r | 1ull << t->j.r;
-	return count_of(t->f, t->f->out & ~sides) *
-		ceil_of(most_size(t->f, t->i.r), t->i.items * t->i.each) *
-		ceil_of(most_size(t->f, t->j.r), t->j.items * t->j.each);
+	return (Product){.others = (double)count_of(t->f, t->f->out & ~sides),
+		.side = {most_size(t->f, t->i.r), most_size(t->f, t->j.r)},
+		.sum = count_of(t->f, bound_of(t->c.fold)), .size = dtype_size(t->c.fold->dtype)};
 }
 
-/* The largest tiles that leave enough groups, and that the ranges fill. */
+static double groups_of(const GpuTiles *t)
+{
+	Product p = product_of(t);
+	return product_groups(&p, (int[]){t->i.each, t->j.each});
+}
+
 static void find_sizes(GpuTiles *t)
 {
-	Side *side[] = {&t->i, &t->j};
-	for (int s = 0; s < 2; s++) {
-		side[s]->each = MOST_EACH;
-		side[s]->items = most_size(t->f, side[s]->r) < SIDE ? SIDE_LEAST : SIDE;
-		while (side[s]->items * side[s]->each > most_size(t->f, side[s]->r))
-			side[s]->each /= 2;
-	}
-	while (groups_of(t) < target->machine.cores && t->i.each * t->j.each > TOGETHER)
-		side[t->i.each < t->j.each]->each /= 2;
+	Product p = product_of(t);
+	int each[2];
+	product_tile(&p, each);
+	t->i.each = each[0];
+	t->j.each = each[1];
+	t->i.items = product_items(p.side[0]);
+	t->j.items = product_items(p.side[1]);
+}
+
+/* As much of the reduction at a time as is written out in so many statements: few elements an item
+ * wait for memory as seldom as many. Less where it would be filled up by more than an eighth. */
+static int64_t find_depth(const GpuTiles *t)
+{
+	int64_t depth = DEEPEST, n = most_size(t->f, t->k);
+	while (depth > DEEPEST / 4 && (depth * t->i.each * t->j.each > WRITTEN_OUT ||
+		(depth < n && n % depth && (depth - n % depth) * 8 > n)))
+		depth /= 2;
+	return depth;
 }
 
 /* ---- the list */
@@ -129,7 +144,7 @@ static void split_side(GpuTiles *t, Side *s, int together)
 
 static void split_all(GpuTiles *t)
 {
-	split_side(t, &t->i, MOST_EACH);
+	split_side(t, &t->i, PRODUCT_EACH);
 	split_side(t, &t->j, TOGETHER);
 	t->inner = arena_printf("%d", axis_of(t->f, t->k));
 	if (most_size(t->f, t->k) > t->depth || least_size(t->f, t->k) != most_size(t->f, t->k))
@@ -163,16 +178,19 @@ static const Side *side_of(const GpuTiles *t, int r)
 	return r == t->i.r ? &t->i : r == t->j.r ? &t->j : NULL;
 }
 
-/* Where the pieces of each range stand: those that are groups first; the reduction whose operands
+/* Where the pieces of each range stand: those that are groups first, of them ranges that are no
+ * sides; the reduction whose operands
  * are in the group's memory last. */
 static void order_all(GpuTiles *t)
 {
 	Words v = {0};
 	vec_push(&v, val_str("order"));
 	for (int r = 0; r < t->f->nrange; r++)
-		if (t->f->out >> r & 1)
-			vec_push(&v, val_str(side_of(t, r) ? side_of(t, r)->group :
-				arena_printf("%d", axis_of(t->f, r))));
+		if (t->f->out >> r & 1 && !side_of(t, r))
+			vec_push(&v, val_int(axis_of(t->f, r)));
+	for (int r = 0; r < t->f->nrange; r++)
+		if (t->f->out >> r & 1 && side_of(t, r))
+			vec_push(&v, val_str(side_of(t, r)->group));
 	add_side(&v, &t->i);
 	add_side(&v, &t->j);
 	for (int r = 0; r < t->f->nrange; r++)
@@ -370,7 +388,8 @@ static const Val *choose_tiles_of(const KernelUse *use, GpuTiles *t, const char 
 {
 	int64_t most = most_size(t->f, t->k);
 	bool open = least_size(t->f, t->k) != most;
-	for (int64_t depth = DEPTH; depth >= 4; depth /= 2) {
+	find_sizes(t);
+	for (int64_t depth = find_depth(t); depth >= 4; depth /= 2) {
 		if (open && most < depth)
 			continue;
 		*t = (GpuTiles){.f = t->f, .c = t->c, .depth = depth, .k = t->k, .i.r = t->i.r,
@@ -378,10 +397,9 @@ static const Val *choose_tiles_of(const KernelUse *use, GpuTiles *t, const char 
 		find_sizes(t);
 		split_all(t);
 		bool fits = with_stages(t, use, stage_shared_loads);
-		*rule = arena_printf("a contraction: %lld groups (%d are enough) of %d x %d, "
-			"%d of a reduction in the group's memory", (long long)groups_of(t),
-			target->machine.cores,
-			t->i.items * t->i.each, t->j.items * t->j.each, (int)depth);
+		*rule = arena_printf("a contraction: %.0f groups of %d x %d, %d of a reduction in "
+			"the group's memory", groups_of(t), t->i.items * t->i.each,
+			t->j.items * t->j.each, (int)depth);
 		if (fits)
 			return val_array(t->list.n, t->list.at);
 		vec_free(&t->list);

@@ -11,11 +11,12 @@
 #include "choose/tiling.h"
 
 /* columns side by side for which a group of them pays; iterations of a part */
-enum { COLUMNS_LEAST = 8, PART_LEAST = 4 };
+enum { COLUMNS_LEAST = 8, PART_LEAST = 16 };
+/* elements of the output that read a value alike, which then costs little */
+enum { ALIKE = 8 };
 
-/* Items of a group of their own, at least; items enough for all multiprocessors. */
+/* Items of a group of their own, at least. */
 static int group_least(void) { return 2 * WARP; }
-static int few(void) { return 64 * target->machine.cores; }
 
 /* ---- what a reduction reads side by side */
 
@@ -31,14 +32,19 @@ static bool contiguous(const Facts *f, const UOp *load, uint64_t along)
 }
 
 /* All that a fold reads in each of its iterations is contiguous along its ranges, or along the
- * output's. */
+ * output's. What many elements of the output read alike does not count beside what they do not. */
 static Reads reads_of(const Facts *f, UOp *fold)
 {
 	uint64_t over = bound_of(fold);
+	int64_t most = 0;
 	Loads l = loads_in(fold->src[0]);
 	bool rows = false, columns = false;
+	for (size_t i = 0; i < l.n; i++)
+		if (free_of(l.at[i]) & over && count_of(f, free_of(l.at[i]) & f->out) > most)
+			most = count_of(f, free_of(l.at[i]) & f->out);
 	for (size_t i = 0; i < l.n; i++) {
-		if (!(free_of(l.at[i]) & over))
+		if (!(free_of(l.at[i]) & over) ||
+			count_of(f, free_of(l.at[i]) & f->out) <= most / ALIKE)
 			continue;
 		bool row = contiguous(f, l.at[i], over);
 		bool column = contiguous(f, l.at[i], f->out & ~over);
@@ -232,7 +238,7 @@ const Val *choose_columns(const KernelUse *use, const Facts *f, const Folds *k, 
 	Columns t = {.f = f};
 	if (!k->reduce.n || k->scan.n || f->serial || f->sort || f->in_place ||
 		val_get(f->kernel->arg, "slice") ||
-		count_of(f, f->out) >= few() || !find_columns(&t, k) || !find_parts(&t))
+		count_of(f, f->out) >= target_items() || !find_columns(&t, k) || !find_parts(&t))
 		return NULL;
 	split_columns(&t);
 	stage_parts(&t, use);
@@ -240,8 +246,9 @@ const Val *choose_columns(const KernelUse *use, const Facts *f, const Folds *k, 
 	bool fits = fits_columns(&t, use);
 	const Val *list = val_array(t.list.n, t.list.at);
 	vec_free(&t.list);
-	*rule = arena_printf("%lld columns (%d are enough for items): %d of them a group, in %d "
-		"parts", (long long)count_of(f, f->out), few(), t.columns, t.parts);
+	*rule = arena_printf("%lld columns (%lld are enough for items): %d of them a group, in "
+		"%d parts", (long long)count_of(f, f->out), (long long)target_items(),
+		t.columns, t.parts);
 	return fits ? list : NULL;
 }
 
@@ -268,10 +275,10 @@ const char *choose_grid(Plan *p, const Facts *f, const Folds *k)
 	UOp *fold = longest_fold(f, k);
 	int64_t most = count_of(f, bound_of(fold));
 	bool even = even_work(f, k, free, most), rows = reads_of(f, fold) == READS_ROWS;
-	if (most < group_least() || (even && !rows && count_of(f, free) >= few()))
-		return arena_printf("%lld places (%d are enough for items), reductions of %lld "
-			"(a group takes %d)", (long long)count_of(f, free), few(), (long long)most,
-			group_least());
+	if (most < group_least() || (even && !rows && count_of(f, free) >= target_items()))
+		return arena_printf("%lld places (%lld are enough for items), reductions of %lld "
+			"(a group takes %d)", (long long)count_of(f, free),
+			(long long)target_items(), (long long)most, group_least());
 	p->mode = PLAN_GROUP;
 	p->items = items_of(most, dtype_size(fold->dtype));
 	p->bound = even ? free : row_ranges(f, k);

@@ -82,6 +82,26 @@ int64_t count_of(const Facts *f, uint64_t set);
 int64_t least_of(const Facts *f, uint64_t set);
 static inline int64_t least_size(const Facts *f, int r) { return least_of(f, 1ull << r); }
 static inline int64_t most_size(const Facts *f, int r) { return count_of(f, 1ull << r); }
+/* ---- products.c: contractions on a GPU, in groups that share their operands */
+
+/* y[i,j] of others × side[0] × side[1] elements, each the sum of so many products of two operands
+ * of `size` bytes. */
+typedef struct { double others; int64_t side[2], sum; int size; } Product;
+enum {
+	PRODUCT_ITEMS = 16, PRODUCT_EACH = 8, /* along a side, at most: of a group; of an item */
+	PRODUCT_SIDE = 6,               /* the least side for which groups pay */
+	PRODUCT_LEAST = 4,              /* elements of an item, where there are as many */
+	PRODUCT_PART = 64               /* products of a part of a sum, at least */
+};
+/* The items of a group along a side of that size. */
+int product_items(int64_t size);
+/* How many groups there are where an item has each[0] × each[1] elements. */
+double product_groups(const Product *p, const int *each);
+/* The elements of an item with which it takes least time, and that time in nanoseconds. */
+double product_tile(const Product *p, int *each);
+/* The parts of each sum, to be added up by a call of its own, with which it takes least time. */
+int64_t product_parts(const Product *p);
+
 /* Is the call the first of those that share slices, or none of them? */
 bool slice_starts(const UOp *call);
 /* the positions of the bits of set, ascending; returns how many */

@@ -56,6 +56,8 @@ UOp *parts_call(UOp *call, UOp *buffer, UOp *value, UOp *const *range);
 
 /* reductions.c: long reductions that leave few elements, split into parts. */
 Graph *layout_reductions(Graph *g);
+/* narrow.c: two axes of an image as one, which a GPU's groups fill better. */
+Graph *layout_narrow(Graph *g);
 /* scans.c: long scans beside few others, in parts. */
 Graph *layout_scans(Graph *g);
 /* ranges.c: ranges of which contractions take quotient and remainder, as two. */

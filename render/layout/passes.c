@@ -42,6 +42,12 @@ static bool wanted(const Graph *g)
 	return !target->gpu && target->vector && !val_get(g->meta, "layout");
 }
 
+/* Has it not been laid out, and may calls be split? */
+static bool may_part(const Graph *g) { return target->local && !val_get(g->meta, "layout"); }
+
+/* Is it for a GPU, for which there are these passes alone: narrow, reductions, scans, weights? */
+static bool for_gpu(const Graph *g) { return target->gpu && may_part(g); }
+
 /* Marks the document as laid out, so that it is not done twice. */
 static Graph *done(Graph *g)
 {
@@ -66,7 +72,7 @@ static bool is_flat(const Graph *g)
 static Graph *begin(Graph *g)
 {
 	g = target_choose(g);
-	if (wanted(g) && is_flat(g))
+	if ((wanted(g) || for_gpu(g)) && is_flat(g))
 		g->meta = val_set(g->meta, "layout", val_str(target->name));
 	return g;
 }
@@ -74,13 +80,12 @@ static Graph *begin(Graph *g)
 /* May it take more memory than the buffers that are there? */
 static bool may_grow(const Graph *g) { return wanted(g) && target->local; }
 
-static Graph *reductions(Graph *g) { return may_grow(g) ? layout_reductions(g) : g; }
-/* Those of GPUs too, for which there is no other pass. */
-static Graph *scans(Graph *g)
+static Graph *narrow(Graph *g) { return for_gpu(g) ? layout_narrow(g) : g; }
+static Graph *reductions(Graph *g)
 {
-	Graph *r = target->local && !val_get(g->meta, "layout") ? layout_scans(g) : g;
-	return target->gpu && r != g ? done(r) : r;
+	return may_grow(g) || for_gpu(g) ? layout_reductions(g) : g;
 }
+static Graph *scans(Graph *g) { return may_part(g) ? layout_scans(g) : g; }
 static Graph *ranges(Graph *g) { return wanted(g) ? layout_ranges(g) : g; }
 static Graph *swaps(Graph *g) { return may_grow(g) ? layout_swaps(g) : g; }
 static Graph *ends(Graph *g) { return may_grow(g) ? layout_ends(g) : g; }
@@ -89,7 +94,10 @@ static Graph *winograd(Graph *g)
 	return may_grow(g) && !lower_opt.strict ? layout_winograd(g) : g;
 }
 static Graph *blocks(Graph *g) { return may_grow(g) ? layout_blocks(g) : g; }
-static Graph *weights(Graph *g) { return wanted(g) ? layout_weights(g) : g; }
+static Graph *weights(Graph *g)
+{
+	return wanted(g) || for_gpu(g) ? layout_weights(g) : g;
+}
 static Graph *operands(Graph *g) { return may_grow(g) ? layout_operands(g) : g; }
 static Graph *online(Graph *g)
 {
@@ -111,10 +119,20 @@ static Graph *actions(Graph *g)
 }
 static Graph *tables(Graph *g) { return wanted(g) ? layout_tables(g) : g; }
 static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
-static Graph *plan(Graph *g) { return wanted(g) ? done(g) : g; }
+/* Has a call been split for a GPU? Its parts have no place in the workspace yet. */
+static bool has_parts(const Graph *g)
+{
+	Nodes all = walk(g->sink);
+	for (size_t i = 0; for_gpu(g) && i < all.n; i++)
+		if (buffer_is(all.at[i], "temp") && !val_get(all.at[i]->arg, "offset"))
+			return true;
+	return false;
+}
+static Graph *plan(Graph *g) { return wanted(g) || has_parts(g) ? done(g) : g; }
 
 const Pass layout_passes[] = {
 	{"target", begin, "read the target's description"},
+	{"narrow", narrow, "axes of images as one, which a GPU's groups fill", .optional = true},
 	{"reductions", reductions, "long reductions that leave few elements, in parts",
 		.optional = true},
 	{"scans", scans, "long scans beside few others, in parts", .optional = true},

@@ -1,4 +1,4 @@
-/* Long reductions that leave few elements, split into parts that threads share:
+/* Long reductions that leave few elements, split into parts that threads, or a GPU's groups, share:
  *
  *     y = f(Σk<n x[k])   →   t[p] = Σq<n/64 x[p*(n/64) + q]        for 64 parts p
  *                            y = f(Σp t[p] + Σq<n%64 x[64*(n/64) + q])
@@ -144,6 +144,61 @@ static bool few_items(Long *l)
 	return l->may_be_rows || l->few;
 }
 
+/* ---- on a GPU: so that all multiprocessors have items enough */
+
+/* items of a group that share a reduction which reads columns; iterations of an item for which a
+ * call more pays, and those left to it at least */
+enum { COLUMN_PARTS = 8, GPU_LONG = 256, GPU_LEAST = 16 };
+
+/* The longest of the output's ranges with this role. */
+static int64_t side_of(const Facts *f, const Contraction *c, Role role)
+{
+	int64_t most = 0;
+	for (int r = 0; r < f->nrange; r++)
+		if (f->out >> r & 1 && contraction_role(c, f->range[r]) == role &&
+			most_size(f, r) > most)
+			most = most_size(f, r);
+	return most;
+}
+
+/* Parts of a contraction, which has groups that share operands; 0: it is none. */
+static int64_t product_parts_of(const Facts *f, UOp *u)
+{
+	Contraction c;
+	if (!contraction_of(&c, u) || contraction_is_lopsided(&c))
+		return 0;
+	Product p = {.side = {side_of(f, &c, ROLE_ROW), side_of(f, &c, ROLE_COLUMN)},
+		.sum = least_of(f, bound_of(u)), .size = dtype_size(u->dtype)};
+	if (p.side[0] < PRODUCT_SIDE || p.side[1] < PRODUCT_SIDE)
+		return 0;
+	p.others = (double)(count_of(f, f->out) / p.side[0] / p.side[1]);
+	return product_parts(&p);
+}
+
+static int64_t gpu_parts(const Long *l, UOp *u)
+{
+	const Facts *f = &l->f;
+	int64_t parts = product_parts_of(f, u);
+	if (parts)
+		return parts;
+	int64_t share = has_rows(l, u) ? COLUMN_PARTS : target->group;
+	int64_t n = least_of(f, bound_of(u)) / share, others = count_of(f, free_of(u) & f->out);
+	int64_t most = target_items() / (others * share);
+	return n < GPU_LONG ? 1 : most < n / GPU_LEAST ? most : n / GPU_LEAST;
+}
+
+static bool is_long_on_gpu(Long *l, UOp *u)
+{
+	uint64_t inner;
+	bound_in(u, &inner);
+	if (folds_tuple(u) || free_of(u) & ~l->f.out)
+		return false;
+	l->parts = power_below(gpu_parts(l, u));
+	l->along = range_to_split(&l->f, bound_of(u) & ~inner, l->parts);
+	l->reduce = u;
+	return l->along && l->parts > 1 && least_of(&l->f, bit_of(l->along)) >= l->parts;
+}
+
 /* The first long reduction of the call's kernel, sources before users. */
 static bool find_long(Long *l, UOp *call)
 {
@@ -151,12 +206,15 @@ static bool find_long(Long *l, UOp *call)
 	if (!call_has_kernel(call) || call_prepares(call))
 		return false;
 	facts_find(&l->f, call->src[0], false);
-	if (l->f.serial || l->f.in_place || !few_items(l))
+	if (l->f.serial || l->f.in_place ||
+		(target->gpu ? val_get(call->src[0]->arg, "actions") != NULL : !few_items(l)))
 		return false;
 	l->axis = last_axis(&l->f) + 1;
-	for (size_t i = 0; i < l->f.all.n; i++)
-		if (l->f.all.at[i]->op == OP_RREDUCE && is_long(l, l->f.all.at[i]))
+	for (size_t i = 0; i < l->f.all.n; i++) {
+		UOp *u = l->f.all.at[i];
+		if (u->op == OP_RREDUCE && (target->gpu ? is_long_on_gpu(l, u) : is_long(l, u)))
 			return l->axis < 60;
+	}
 	return false;
 }
 
@@ -229,7 +287,7 @@ Graph *layout_reductions(Graph *g)
 			call = split(&p, &l);
 		vec_push(&p.out, call);
 	}
-	Graph *r = graph_with_calls(g, p.out.n, p.out.at);
+	Graph *r = p.count ? graph_with_calls(g, p.out.n, p.out.at) : g;
 	vec_free(&p.out);
 	return r;
 }

@@ -4,6 +4,9 @@
  *                                   sequentially; the last one begins early
  *     y[b,h,c] = Σ x[…]*w[c,k,…]    c contiguous in y  →  w' [blocks,k,…,c]
  *
+ *     y[o,h,w] = Σ x[…]*w[o,c,t]    on a GPU, t a few taps  →  w' [t,c,o]: items side by side read
+ *                                   what lies side by side
+ *
  * These are actions of the schedule: split y 1 48 overlap; stage y LOAD.1 1.0 2 1.1 prepared. */
 #include "document/document.h"
 #include "target/target.h"
@@ -74,13 +77,49 @@ static bool plain(const Repack *p)
 	return n >= WORTH && p->r->c.w->nsrc == 1 && set == free_of(p->r->c.w->src[0]);
 }
 
+/* May the kernel read a copy of the constant? */
+static bool may_copy(const Roles *r, UOp *call)
+{
+	return is_constant(place_buffer(call, r->c.w->src[0])) && !r->facts.serial &&
+		!r->facts.sort && !call_aliases(call) && last_axis(&r->facts) < MAX_RANGES - 2;
+}
+
+/* The longest range of a set along which the constant moves, but not to its neighbour. */
+static UOp *far_range(const Roles *r, uint64_t set)
+{
+	int far = -1;
+	int64_t step;
+	for (int i = 0; i < r->facts.nrange; i++)
+		if (set >> i & 1 &&
+			(far < 0 || most_size(&r->facts, i) > most_size(&r->facts, far)))
+			far = i;
+	return far < 0 || (place_step(flat_place(r->c.w->src[0]), r->facts.range[far], &step) &&
+		step == 1) ? NULL : r->facts.range[far];
+}
+
+/* On a GPU: what is side by side along neither the output's range nor the longest of the sum's. */
+static bool gpu_repack_find(Repack *p, Roles *r, UOp *call)
+{
+	*p = (Repack){.r = r, .call = call};
+	uint64_t free = free_of(r->c.w->src[0]), out = free & r->facts.out;
+	uint64_t sum = free & bound_of(r->c.fold);
+	UOp *side = far_range(r, out), *k = far_range(r, sum);
+	if (!side || !k || !may_copy(r, call) || val_get(call->src[0]->arg, "actions"))
+		return false;
+	p->vector = side;
+	p->n = ranges_of(&r->facts, out & ~bit_of(side), p->order);
+	p->n += ranges_of(&r->facts, sum & ~bit_of(k), p->order + p->n);
+	p->order[p->n++] = k;
+	p->order[p->n++] = side;
+	return plain(p);
+}
+
 static bool repack_find(Repack *p, Roles *r, UOp *call)
 {
 	*p = (Repack){.r = r, .call = call, .vector = stored_along(&r->facts)};
-	UOp *w = r->c.w->src[0], *buffer = place_buffer(call, w);
+	UOp *w = r->c.w->src[0];
 	uint64_t free = free_of(w), v = p->vector ? bit_of(p->vector) : 0;
-	if (!is_constant(buffer) || !(free & v) || r->facts.serial || r->facts.sort ||
-		call_aliases(call) || last_axis(&r->facts) >= MAX_RANGES - 2)
+	if (!(free & v) || !may_copy(r, call))
 		return false;
 	p->n = ranges_of(&r->facts, free & r->facts.out & ~v, p->order);
 	p->n += ranges_of(&r->facts, free & bound_of(r->c.fold), p->order + p->n);
@@ -136,7 +175,7 @@ static void repack(ActionList *list, const Graph *g, uint32_t i)
 	Roles r;
 	Repack p;
 	UOp *call = g->sink->src[i];
-	if (!roles_find(&r, call) || !repack_find(&p, &r, call))
+	if (!roles_find(&r, call) || !(target->gpu ? gpu_repack_find : repack_find)(&p, &r, call))
 		return;
 	const char *path = call_path(g->sink->nsrc, g->sink->src, i);
 	const char *of = buffer_name(place_buffer(call, r.c.w->src[0]));

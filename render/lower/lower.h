@@ -204,6 +204,8 @@ Graph *lower_brief(Graph *g);
 Graph *lower_linearize(Graph *g);
 /* Loops of kind unroll written out. */
 Graph *lower_unroll(Graph *g);
+/* ahead.c: what the items of a group share in each turn of a loop is loaded in the turn before. */
+Graph *lower_ahead(Graph *g);
 /* wide.c: neighbours that a work item reads or writes one by one are moved together, for a target
  * with `access`. */
 Graph *lower_wide(Graph *g);

@@ -284,14 +284,23 @@ Scope *open_strided(
 	return s;
 }
 
-/* How far one step of r moves the place of a load of the value; INT64_MAX: by no fixed step. */
-static int64_t step_of(const Lowering *l, UOp *value, int r)
+static int moving(const UOp *u, uint64_t over)
+{
+	return u->op == OP_LOAD ? __builtin_popcountll(free_of(u) & over) : 0;
+}
+
+/* How far one step of r moves the place of a load of the value, of those that move with most of the
+ * ranges; INT64_MAX: by no fixed step. */
+static int64_t step_of(const Lowering *l, UOp *value, uint64_t over, int r)
 {
 	Nodes all = walk_brief(value);
 	int64_t least = INT64_MAX;
+	int most = 1;
+	for (size_t i = 0; i < all.n; i++)
+		most = moving(all.at[i], over) > most ? moving(all.at[i], over) : most;
 	for (size_t i = 0; i < all.n; i++) {
 		Sum s;
-		if (all.at[i]->op != OP_LOAD)
+		if (moving(all.at[i], over) < most)
 			continue;
 		sum_of(&s, all.at[i]->src[0]->src[1]);
 		int64_t step = sum_coef(&s, l->facts.range[r]);
@@ -308,7 +317,8 @@ static void open_group(Lowering *l, Nest *n, UOp *u)
 	int range[MAX_RANGES], count = ranges_in(n->over, range);
 	bool listed = n->kind == NEST_STAGE && n->stage->ndims;
 	for (int i = 1; i < count && listed; i++)
-		for (int k = i; k && step_of(l, u, range[k - 1]) < step_of(l, u, range[k]); k--) {
+		for (int k = i; k && step_of(l, u, n->over, range[k - 1]) <
+			step_of(l, u, n->over, range[k]); k--) {
 			int r = range[k];
 			range[k] = range[k - 1];
 			range[k - 1] = r;

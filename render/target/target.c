@@ -23,6 +23,7 @@ typedef struct {
 	int lanes, vector, registers, group, dims, warp, access;
 	int64_t local;
 	const char *lacks, *swaps, *flags;
+	Machine machine;
 } TargetRow;
 
 static const TargetRow rows[] = {
@@ -64,6 +65,7 @@ static const Target *from_row(const TargetRow *r)
 	t->warp = r->warp;
 	t->access = r->access;
 	t->local = r->local;
+	t->machine = r->machine;
 	machine_fill(&t->machine, t->gpu);
 	set_ops(t->lacks, t, "lacks", r->lacks ? r->lacks : "");
 	set_ops(t->swaps, t, "swaps", r->swaps ? r->swaps : "");

@@ -49,6 +49,8 @@ typedef struct {
 extern LowerOptions lower_opt;
 /* The target for which layout, lower or render works. */
 extern const Target *target;
+/* Items of a GPU that hide what each waits for: 32 warps a multiprocessor. */
+static inline int64_t target_items(void) { return 32ll * WARP * target->machine.cores; }
 /* --measured: reads the row that `lower --measure` has left in the cache; before the walls. */
 void target_remember(void);
 /* Pass: sets target, unless it is set. */

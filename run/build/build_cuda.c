@@ -1,6 +1,7 @@
-/* Compiles CUDA C to PTX: with NVRTC where its library is installed, else with nvcc. PTX is text
- * that the driver turns into the GPU's own code, so kernels can be compiled on a machine without a
- * GPU. Each kernel is one cache entry. */
+/* Compiles CUDA C with NVRTC where its library is installed, else with nvcc: for the devices that
+ * are here to their own code, which is loaded at once; on a machine without one, or for devices
+ * that the compiler does not know, to PTX, a text that the driver translates when it is loaded.
+ * Each kernel is one cache entry. */
 #include "base/progress.h"
 #include "io/io.h"
 #include "build/build.h"
@@ -20,8 +21,9 @@ extern char **environ;
 #define DECLARE(result, name, params) result (*name) params;
 static struct { void *so; NVRTC_FUNCTIONS(DECLARE) } nvrtc;
 
-/* compute capability to compile for without a device: the lowest that current toolkits accept */
-enum { CAPABILITY = 75 };
+/* the compute capability for machines without NVRTC and without a device: the least that nvcc 13
+ * takes */
+enum { LEAST = 75 };
 
 static const char *const libraries[] = {
 	"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", NULL};
@@ -40,7 +42,13 @@ static bool nvrtc_open(void)
 }
 
 typedef struct { const Program *p; char *text, *error; size_t n; } CudaJob;
-typedef struct { CudaJob *at; size_t n; const char *arch; atomic_size_t next, done; } Jobs;
+typedef struct {
+	CudaJob *at;
+	size_t n;
+	const char *arch;       /* --gpu-architecture=… */
+	bool own;               /* to the device's own code */
+	atomic_size_t next, done;
+} Jobs;
 
 static void fail(CudaJob *j, nvrtcProgram prog)
 {
@@ -58,9 +66,31 @@ static void fail(CudaJob *j, nvrtcProgram prog)
 	memmove(j->error, at, strlen(at) + 1);
 }
 
-static void compile_one(CudaJob *j, const char *arch)
+/* What is compiled for: the devices' own code, or PTX of the greatest capability that they and the
+ * compiler have in common, the compiler's least where there is no device. */
+static void find_architecture(Jobs *jobs, bool there)
 {
-	const char *options[] = { arch, "--std=c++14", "--fmad=false", "-default-device" };
+	int n = 0, known[256], least = LEAST, common = 0;
+	bool alike, own = false;
+	int here = cuda_capability(&alike);
+
+	if (there && !nvrtc.nvrtcGetNumSupportedArchs(&n) && n > 0 &&
+		n < (int)(sizeof known / sizeof *known) && !nvrtc.nvrtcGetSupportedArchs(known))
+		least = known[0];
+	for (int i = 0; i < n; i++) {
+		least = known[i] < least ? known[i] : least;
+		common = known[i] <= here && known[i] > common ? known[i] : common;
+		own |= known[i] == here;
+	}
+	jobs->own = here && alike && (own || !there);
+	common = common ? common : here ? here : least;
+	jobs->arch = arena_printf("--gpu-architecture=%s_%d", jobs->own ? "sm" : "compute",
+		jobs->own ? here : common);
+}
+
+static void compile_one(CudaJob *j, const Jobs *jobs)
+{
+	const char *options[] = {jobs->arch, "--std=c++14", "--fmad=false", "-default-device"};
 	nvrtcProgram prog;
 
 	if (nvrtc.nvrtcCreateProgram(&prog, j->p->src, j->p->name, 0, NULL, NULL)) {
@@ -70,9 +100,9 @@ static void compile_one(CudaJob *j, const char *arch)
 	if (nvrtc.nvrtcCompileProgram(prog, sizeof options / sizeof *options, options)) {
 		fail(j, prog);
 	} else {
-		nvrtc.nvrtcGetPTXSize(prog, &j->n);
+		(jobs->own ? nvrtc.nvrtcGetCUBINSize : nvrtc.nvrtcGetPTXSize)(prog, &j->n);
 		j->text = xmalloc(j->n + 1);
-		nvrtc.nvrtcGetPTX(prog, j->text);
+		(jobs->own ? nvrtc.nvrtcGetCUBIN : nvrtc.nvrtcGetPTX)(prog, j->text);
 	}
 	nvrtc.nvrtcDestroyProgram(&prog);
 }
@@ -83,7 +113,7 @@ static void *worker(void *ctx)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&jobs->next, 1)) < jobs->n) {
-		compile_one(&jobs->at[i], jobs->arch);
+		compile_one(&jobs->at[i], jobs);
 		atomic_fetch_add(&jobs->done, 1);
 	}
 	return NULL;
@@ -110,12 +140,13 @@ static void compile_nvrtc(Jobs *jobs, const BuildOptions *o, Progress *progress)
 
 /* ---- nvcc, where there is no NVRTC */
 
-static void compile_nvcc(CudaJob *j, const char *arch)
+static void compile_nvcc(CudaJob *j, const Jobs *jobs)
 {
 	const char *src = arena_printf("%s/kernel.cu", cache_scratch());
-	const char *out = arena_printf("%s/kernel.ptx", cache_scratch());
+	const char *out = arena_printf("%s/kernel.out", cache_scratch());
 	const char *log = arena_printf("%s/kernel.err", cache_scratch());
-	const char *argv[] = { "nvcc", "-ptx", arch, "-o", out, src, NULL };
+	const char *argv[] = {"nvcc", jobs->own ? "-cubin" : "-ptx", jobs->arch, "--std=c++14",
+		"--fmad=false", "-o", out, src, NULL};
 	posix_spawn_file_actions_t fa;
 	const void *p;
 	pid_t pid;
@@ -145,21 +176,21 @@ static void compile_nvcc(CudaJob *j, const char *arch)
 
 void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 {
-	Jobs jobs = { arena_alloc(n * sizeof *jobs.at), 0, NULL, 0, 0 };
+	Jobs jobs = {.at = arena_alloc(n * sizeof *jobs.at)};
 	Key *key = arena_alloc(n * sizeof *key);
 	Program **missing = arena_alloc(n * sizeof *missing);
 	bool there = nvrtc_open();
-	int version[2] = { 0, 0 }, capability = cuda_capability();
+	int version[2] = { 0, 0 };
 
 	if (there)
 		nvrtc.nvrtcVersion(&version[0], &version[1]);
-	jobs.arch = arena_printf(
-		"--gpu-architecture=compute_%d", capability ? capability : CAPABILITY);
+	find_architecture(&jobs, there);
+	const char *suffix = jobs.own ? ".cubin" : ".ptx";
 	for (size_t i = 0; i < n; i++) {
 		Key k = key_adds(
-			key_add(key_adds(key_start("cuda 2"), jobs.arch), version, sizeof version),
+			key_add(key_adds(key_start("cuda 3"), jobs.arch), version, sizeof version),
 			p[i]->src);
-		if (!(p[i]->file = cache_object(k, ".ptx", &p[i]->object))) {
+		if (!(p[i]->file = cache_object(k, suffix, &p[i]->object))) {
 			key[jobs.n] = k;
 			missing[jobs.n] = p[i];
 			jobs.at[jobs.n++] = (CudaJob){ p[i], NULL, NULL, 0 };
@@ -170,12 +201,13 @@ void build_cuda(size_t n, Program *const *p, const BuildOptions *o)
 		compile_nvrtc(&jobs, o, &progress);
 	for (size_t i = 0; i < jobs.n; i++) {
 		if (!there)
-			compile_nvcc(&jobs.at[i], jobs.arch);
+			compile_nvcc(&jobs.at[i], &jobs);
 		if (jobs.at[i].error)
 			die(FAILED, "%s: the CUDA compiler failed: %s", missing[i]->name,
 				jobs.at[i].error);
 		missing[i]->file = object_new(jobs.at[i].text, jobs.at[i].n);
-		cache_store(1, &key[i], ".ptx", jobs.at[i].text, jobs.at[i].n, &missing[i]->object);
+		cache_store(1, &key[i], suffix, jobs.at[i].text, jobs.at[i].n,
+			&missing[i]->object);
 		free(jobs.at[i].text);
 	}
 	progress_end(&progress);

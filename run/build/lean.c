@@ -65,7 +65,9 @@ static UOp *program_stripped(UOp *u, void *programs)
 
 	if (!p)
 		return u;
-	const Val *arg = val_set(val_set(u->arg, "src", val_str("")), "digest", val_str(p->digest));
+	/* a GPU's object may be for another than is here, and is built again then */
+	const Val *src = p->runtime == RUNTIME_CPU ? val_set(u->arg, "src", val_str("")) : u->arg;
+	const Val *arg = val_set(src, "digest", val_str(p->digest));
 	UOp *v = NODE(OP_PROGRAM, u->dtype, arg, kernel_stripped(u->src[0]));
 	node_note(v, u->note);
 	return v;

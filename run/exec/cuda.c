@@ -94,18 +94,32 @@ static void cuda_copy(void *to, void *from, size_t bytes)
 			"copying on the device");
 }
 
+static CUresult load_object(const Object *o, CUmodule *m)
+{
+	/* the driver wants PTX to end with a NUL */
+	char *image = object_text(o);
+	CUresult err = cuda.cuModuleLoadData(m, image);
+
+	free(image);
+	return err;
+}
+
+/* An object that a document brings may be for other devices: then it is built for these. */
 static void cuda_load(size_t n, Program *const *p, void **kernel)
 {
 	for (size_t i = 0; i < n; i++) {
 		CudaKernel *k = kernel[i] = arena_alloc(sizeof *k);
-		/* the driver wants PTX to end with a NUL */
-		char *image = object_text(p[i]->file);
 		CUmodule m;
+		CUresult err = load_object(p[i]->file, &m);
 		k->name = p[i]->name;
-		check(cuda.cuModuleLoadData(&m, image), p[i]->where);
+		if (err && p[i]->given && *p[i]->src) {
+			build_cuda(1, &p[i], &(BuildOptions){.load = true});
+			p[i]->entry = NULL;
+			err = load_object(p[i]->file, &m);
+		}
+		check(err, p[i]->where);
 		check(cuda.cuModuleGetFunction(&k->f, m, p[i]->entry ? p[i]->entry : p[i]->name),
 			p[i]->where);
-		free(image);
 	}
 }
 
@@ -129,6 +143,24 @@ static void cuda_sync(void)
 	check(cuda.cuCtxSynchronize(), "a launch");
 }
 
+/* The device's own clock, which does not count what starting a kernel takes. */
+static double cuda_lap(const Launch *l)
+{
+	CUevent from, to;
+	float ms;
+
+	check(cuda.cuEventCreate(&from, 0), "an event");
+	check(cuda.cuEventCreate(&to, 0), "an event");
+	check(cuda.cuEventRecord(from, NULL), "an event");
+	cuda_launch(l);
+	check(cuda.cuEventRecord(to, NULL), "an event");
+	check(cuda.cuEventSynchronize(to), ((CudaKernel *)l->kernel)->name);
+	check(cuda.cuEventElapsedTime(&ms, from, to), "an event");
+	cuda.cuEventDestroy_v2(from);
+	cuda.cuEventDestroy_v2(to);
+	return ms;
+}
+
 const Exec exec_cuda = {
 	.name = "cuda",
 	.align = 256,
@@ -143,4 +175,5 @@ const Exec exec_cuda = {
 	.load = cuda_load,
 	.launch = cuda_launch,
 	.sync = cuda_sync,
+	.lap = cuda_lap,
 };

@@ -39,6 +39,8 @@ struct Exec {
 	void (*load)(size_t n, Program *const *p, void **kernel);
 	void (*launch)(const Launch *l);
 	void (*sync)(void);
+	/* Launches, waits, gives the milliseconds that the kernel took; NULL: it has no clock. */
+	double (*lap)(const Launch *l);
 };
 extern const Exec exec_cpu, exec_opencl, exec_cuda;
 /* The Exec for a device's name, and the device's number there; NULL when no Exec has that name. */

@@ -28,14 +28,21 @@ int cuda_devices(void)
 	return cuda.devices;
 }
 
-int cuda_capability(void)
+int cuda_capability(bool *alike)
 {
-	CUdevice d;
-	int major = 0, minor = 0;
+	int least = 0, n = cuda_devices();
 
-	if (!cuda_devices() || cuda.cuDeviceGet(&d, 0) ||
-		cuda.cuDeviceGetAttribute(&major, CU_ATTRIBUTE_MAJOR, d) ||
-		cuda.cuDeviceGetAttribute(&minor, CU_ATTRIBUTE_MINOR, d))
-		return 0;
-	return 10 * major + minor;
+	*alike = true;
+	for (int i = 0; i < n; i++) {
+		CUdevice d;
+		int major = 0, minor = 0;
+		if (cuda.cuDeviceGet(&d, i) ||
+			cuda.cuDeviceGetAttribute(&major, CU_ATTRIBUTE_MAJOR, d) ||
+			cuda.cuDeviceGetAttribute(&minor, CU_ATTRIBUTE_MINOR, d))
+			return 0;
+		int it = 10 * major + minor;
+		*alike &= !least || it == least;
+		least = !least || it < least ? it : least;
+	}
+	return least;
 }

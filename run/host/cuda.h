@@ -12,6 +12,7 @@ typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
 enum { CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2 };
 enum { CU_ATTRIBUTE_MAJOR = 75, CU_ATTRIBUTE_MINOR = 76 };
 
@@ -37,6 +38,11 @@ enum { CU_ATTRIBUTE_MAJOR = 75, CU_ATTRIBUTE_MINOR = 76 };
 	F(CUresult, cuLaunchKernel, \
 		(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
 			unsigned bz, unsigned shared, CUstream s, void **args, void **extra)) \
+	F(CUresult, cuEventCreate, (CUevent * e, unsigned flags)) \
+	F(CUresult, cuEventDestroy_v2, (CUevent e)) \
+	F(CUresult, cuEventRecord, (CUevent e, CUstream s)) \
+	F(CUresult, cuEventSynchronize, (CUevent e)) \
+	F(CUresult, cuEventElapsedTime, (float *ms, CUevent from, CUevent to)) \
 	F(CUresult, cuGetErrorString, (CUresult e, const char **text))
 
 typedef struct nvrtcProgram_st *nvrtcProgram;
@@ -49,6 +55,10 @@ typedef int nvrtcResult;
 	F(nvrtcResult, nvrtcCompileProgram, (nvrtcProgram p, int n, const char *const *options)) \
 	F(nvrtcResult, nvrtcGetPTXSize, (nvrtcProgram p, size_t *n)) \
 	F(nvrtcResult, nvrtcGetPTX, (nvrtcProgram p, char *to)) \
+	F(nvrtcResult, nvrtcGetCUBINSize, (nvrtcProgram p, size_t *n)) \
+	F(nvrtcResult, nvrtcGetCUBIN, (nvrtcProgram p, char *to)) \
+	F(nvrtcResult, nvrtcGetNumSupportedArchs, (int *n)) \
+	F(nvrtcResult, nvrtcGetSupportedArchs, (int *archs)) \
 	F(nvrtcResult, nvrtcGetProgramLogSize, (nvrtcProgram p, size_t *n)) \
 	F(nvrtcResult, nvrtcGetProgramLog, (nvrtcProgram p, char *to)) \
 	F(nvrtcResult, nvrtcDestroyProgram, (nvrtcProgram *p))
@@ -64,6 +74,7 @@ typedef struct {
 extern Cuda cuda;
 /* The number of devices; 0 without the library. */
 int cuda_devices(void);
-/* Compute capability of the first device, 10·major + minor; 0 without one. */
-int cuda_capability(void);
+/* Compute capability of the devices, 10·major + minor, the least of them; 0 without one. alike:
+ * whether all have that. */
+int cuda_capability(bool *alike);
 #endif

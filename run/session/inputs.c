@@ -418,6 +418,19 @@ static Nodes inputs_all(const Graph *g)
 	return in;
 }
 
+Graph inputs_written(const Graph *g)
+{
+	Graph r = *g;
+	Nodes in = inputs_all(g);
+	const Val **name = arena_alloc((in.n + 1) * sizeof *name);
+
+	for (size_t i = 0; i < in.n; i++)
+		name[i] = val_str(buffer_name(in.at[i]));
+	if (g->level <= LV_GRAPH && !val_get(g->meta, "inputs"))
+		r.meta = val_set(g->meta, "inputs", val_array(in.n, name));
+	return r;
+}
+
 /* The name of input "@K": in the user's order of meta.inputs, which later levels may lack. */
 static const char *name_at(const Graph *g, const Nodes *in, const char *at)
 {

@@ -17,6 +17,8 @@ bool binding_parse(const char *operand, Binding *b);
 typedef struct { UOp **buffer; Array *at; bool *fed; size_t n; VarEnv env; } Inputs;
 typedef struct Feeds Feeds;
 Inputs inputs_bind(const Graph *g, Bindings *b, Feeds *f, bool cast);
+/* g as it is written for another process, with the names of inputs that its sink does not reach. */
+Graph inputs_written(const Graph *g);
 /* Evaluates meta.checks: dies with MALFORMED when one does not hold. Skips checks with a variable
  * that has no value. */
 void checks_make(const Graph *g, const VarEnv *env);

@@ -5,12 +5,12 @@ extern "C" __global__ void r_64_96(float *__restrict__ y, const float *__restric
 {
 	const int gidx0 = blockIdx.x;
 	const int lidx0 = threadIdx.x;
-	__shared__ float buf0[256];
+	__shared__ float buf0[128];
 	for (int r4 = 0; r4 < 1; r4++) {
 		const int v0 = lidx0 % 32;
 		float acc0 = 0.0f;
-		for (int r2 = 0; r2 < 12; r2++) {
-			const float v1 = x[r2 * 512 + lidx0 / 32 * 64 + gidx0 * 32 + v0];
+		for (int r2 = 0; r2 < 24; r2++) {
+			const float v1 = x[r2 * 256 + lidx0 / 32 * 64 + gidx0 * 32 + v0];
 			acc0 = mulacc_f32(v1, v1, acc0);
 		}
 		buf0[lidx0] = acc0;
@@ -19,7 +19,7 @@ extern "C" __global__ void r_64_96(float *__restrict__ y, const float *__restric
 	for (int r4 = 0; r4 < 1; r4++) {
 		if (lidx0 < 32) {
 			float acc1 = 0.0f;
-			for (int r3 = 0; r3 < 8; r3++) {
+			for (int r3 = 0; r3 < 4; r3++) {
 				acc1 += buf0[r3 * 32 + lidx0];
 			}
 			y[gidx0 * 32 + lidx0] = acc1;
