@@ -13,7 +13,7 @@
 #define LOADED 7
 #define ALONE 1.25
 /* of the time without them, for which parts pay */
-#define GAIN 0.8
+#define GAIN 0.9
 
 static double ceil_of(int64_t n, int64_t by) { return (double)((n + by - 1) / by); }
 
