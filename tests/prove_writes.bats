@@ -654,7 +654,8 @@ without_gates() {
 		print("input x f32[1, 16, 40, 40]", "input b f32[20]", "const w f32 = " + const(20, 16, 3, 3), "const v f32 = " + const(16, 20, 3, 3),
 		    "h = conv2d(x, w, padding=1, stride=2) + reshape(b, [1, 20, 1, 1])", "output y = conv2d(h * sigmoid(h), v, padding=1)", sep="\n")
 	END
-	tool trace g.t | tool fuse | tool lower -t c > l.mp
+	tool trace g.t | tool fuse | tool lower -t c \
+		--opt 'r_20_20_20_16_3_3: order 0 1 7 2; tile 2 4 1; tile 0 3 1; tile 7 1 4; grid 4; partial 4' > l.mp
 	tool show --loops l.mp | grep -q 'gidx0 // 5 % 20'
 	tool prove l.mp
 }
