@@ -49,3 +49,18 @@ tiled() {
 	fails 2 tool lower --opt 'tile 1 2' f.mp
 	fails 3 tool lower --march z80 f.mp
 }
+
+@test "tiles: lists by hand for several kernels" {
+	printf 'input x f32[40, 72]\noutput y = x @ transpose(x), s = sum(x, axis=0)\n' | tool trace | tool fuse > s.mp
+	tool lower -t clang --opt 'r_40_*: tile 0 2 1' --opt 'r_72*: partial 2' --explain s.mp > l.mp 2> told
+	grep -q 'r_40_.*: actions: tile 0 2 1$' told
+	grep -q 'r_72.*: actions: partial 2$' told
+	tool run --interpret s.mp x=rand -o a.npz
+	tool run --interpret l.mp x=rand -o b.npz
+	tool diff --rtol 1e-5 a.npz b.npz
+	# each list is for some kernel; of the schedule they are one behind the other
+	fails 2 tool lower -t clang --opt 'r_40_*: tile 0 2 1' --opt 'X: partial 2' s.mp
+	fails 4 tool layout -t clang --opt 'SINK: split y 0 4' --opt 'SINK: split y 9 4' s.mp
+	ok tool layout -t clang --opt 'SINK: split y 0 4' --opt 'SINK: split y 1 4' s.mp
+	[ "$(tool show --loops stdout | grep -c 'for r[0-9]* < 10$')" = 2 ]
+}

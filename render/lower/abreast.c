@@ -14,13 +14,15 @@
 
 enum { STORES = -1, PREFETCHES = -2 };  /* levels */
 
-/* A statement of a group, and its ops; level: of a LET, how many LETs of the group it waits for */
-typedef struct { UOp *u; int level, ops; } Entry;
+/* A statement of a group; level: of a LET, how many LETs of the group it waits for */
+typedef struct { UOp *u; int level; } Entry;
 typedef struct {
 	VEC(Entry) group;
 	VEC(UOp *) prefetches;  /* those of the group */
 	size_t ops, put, next;  /* of the group: ops, those that were put, the next prefetch */
 	Map level;              /* LET of the group → its level + 1 */
+	Map stored;             /* what the group stores to → it */
+	bool stores_param;
 	VEC(UOp *) out;
 	int values, computed, stores;   /* of the group: LETs with lanes; those with arithmetic */
 	int deepest;
@@ -30,18 +32,10 @@ typedef struct {
 /* What the value of a LET is computed from, up to other LETs. */
 typedef struct { int level; bool computes, waits; } Reach;
 
-static bool same_memory(const Abreast *w, const UOp *a, const UOp *b)
-{
-	return a == b || (w->alias && a->op == OP_PARAM && b->op == OP_PARAM);
-}
-
 static bool is_stored(const Abreast *w, const UOp *buffer)
 {
-	for (size_t i = 0; i < w->group.n; i++)
-		if (w->group.at[i].u->op == OP_STORE &&
-			same_memory(w, w->group.at[i].u->src[0]->src[0], buffer))
-			return true;
-	return false;
+	return map_get(&w->stored, PKEY(buffer)) ||
+		(w->alias && w->stores_param && buffer->op == OP_PARAM);
 }
 
 static void reach_node(const Abreast *w, const UOp *u, Reach *r)
@@ -82,7 +76,7 @@ static void put_level(Abreast *w, int level)
 		if (w->group.at[i].level != level)
 			continue;
 		vec_push(&w->out, w->group.at[i].u);
-		w->put += w->group.at[i].ops;
+		w->put += w->prefetches.n ? (size_t)statement_ops(w->group.at[i].u) : 0;
 		while (w->next < w->prefetches.n && w->next * w->ops < w->put * w->prefetches.n)
 			vec_push(&w->out, w->prefetches.at[w->next++]);
 	}
@@ -91,6 +85,9 @@ static void put_level(Abreast *w, int level)
 static void close_group(Abreast *w)
 {
 	bool side_by_side = w->stores > 1 && w->computed >= w->stores;
+	for (size_t i = 0; side_by_side && w->prefetches.n && i < w->group.n; i++)
+		w->ops += w->group.at[i].level == PREFETCHES ? 0 :
+			(size_t)statement_ops(w->group.at[i].u);
 	for (int level = 0; side_by_side && level <= w->deepest; level++)
 		put_level(w, level);
 	if (side_by_side)
@@ -98,15 +95,21 @@ static void close_group(Abreast *w)
 	for (size_t i = 0; !side_by_side && i < w->group.n; i++)
 		vec_push(&w->out, w->group.at[i].u);
 	map_free(&w->level);
+	map_free(&w->stored);
+	w->stores_param = false;
 	w->group.n = w->prefetches.n = w->ops = w->put = w->next = 0;
 	w->values = w->computed = w->stores = w->deepest = 0;
 }
 
-static void add(Abreast *w, UOp *u, int level)
+static void add(Abreast *w, UOp *u, int level) { vec_push(&w->group, ((Entry){u, level})); }
+
+static void add_store(Abreast *w, UOp *store)
 {
-	int ops = level == PREFETCHES ? 0 : statement_ops(u);
-	vec_push(&w->group, ((Entry){u, level, ops}));
-	w->ops += ops;
+	UOp *buffer = store->src[0]->src[0];
+	add(w, store, STORES);
+	map_put(&w->stored, PKEY(buffer), buffer);
+	w->stores_param |= buffer->op == OP_PARAM;
+	w->stores++;
 }
 
 static void add_let(Abreast *w, UOp *let)
@@ -124,17 +127,26 @@ static void add_let(Abreast *w, UOp *let)
 	w->deepest = r.level > w->deepest ? r.level : w->deepest;
 }
 
+static bool has_values(const UOp *kernel)
+{
+	for (uint32_t i = 0; i < kernel->nsrc; i++)
+		if (kernel->src[i]->op == OP_LET && dtype_lanes(kernel->src[i]->dtype) > 1)
+			return true;
+	return false;
+}
+
 static UOp *kernel_abreast(const KernelUse *use)
 {
 	UOp *r = use->kernel;
 	Abreast w = {.alias = use->alias};
+	if (!has_values(r))
+		return r;
 	for (uint32_t i = 0; i < r->nsrc; i++) {
 		UOp *u = r->src[i];
 		if (u->op == OP_LET) {
 			add_let(&w, u);
 		} else if (u->op == OP_STORE) {
-			add(&w, u, STORES);
-			w.stores++;
+			add_store(&w, u);
 		} else if (u->op == OP_PREFETCH) {
 			add(&w, u, PREFETCHES);
 			vec_push(&w.prefetches, u);
