@@ -64,3 +64,17 @@ tiled() {
 	ok tool layout -t clang --opt 'SINK: split y 0 4' --opt 'SINK: split y 1 4' s.mp
 	[ "$(tool show --loops stdout | grep -c 'for r[0-9]* < 10$')" = 2 ]
 }
+
+# what is summed along rows beside their products: once, before them, whose accumulators fill registers
+@test "tiles: sums of rows beside their products" {
+	printf 'input a f32[50, 64]\ninput b f32[64, 70]\noutput y = (a @ b) / sqrt(sum(a * a, axis=1, keepdims=true))\n' | tool trace > s.mp
+	tool fuse s.mp | tool lower -t clang --explain > l.mp 2> told
+	grep -q 'actions: order 0 1; ' told
+	tool show --loops l.mp > loops
+	[ "$(grep -n -m1 ' + v\([0-9]*\) \* v\1$' loops | cut -d: -f1)" -lt "$(grep -n -m1 ' b\[' loops | cut -d: -f1)" ]
+	tool run --interpret s.mp a=rand b=rand -o i.npz
+	tool run --interpret l.mp a=rand b=rand -o l.npz
+	tool run l.mp a=rand b=rand -o c.npz
+	tool diff --rtol 1e-5 i.npz l.npz
+	tool diff --rtol 1e-5 i.npz c.npz
+}

@@ -196,6 +196,26 @@ static int vectors_cached(const Tiling *t, int apart, int vectors)
 	return vectors;
 }
 
+/* Is something else summed along each row, as weights whose products are divided by their sum? Tiles
+ * of the columns within rows compute it once; what they read is in the second cache. */
+static bool sums_rows(const Tiling *t, int m)
+{
+	int64_t bytes = 0;
+	bool sums = false;
+	for (size_t i = 0; i < t->f->all.n; i++) {
+		const UOp *u = t->f->all.at[i];
+		sums |= u->op == OP_RREDUCE && free_of(u) >> m & 1 && !(free_of(u) >> t->v & 1);
+	}
+	Loads l = loads_in(t->heavy->src[0]);
+	for (size_t i = 0; sums && i < l.n; i++)
+		if (!(free_of(l.at[i]) >> m & 1) &&
+			!add_ok(bytes, bytes_of(t, l.at[i], bound_of(t->heavy) | 1ull << t->v),
+				&bytes))
+			bytes = INT64_MAX;
+	vec_free(&l);
+	return sums && bytes <= target->machine.cache[1];
+}
+
 void tile_contraction(Tiling *t, TileBlock b, bool far)
 {
 	Plan *p = t->p;
@@ -224,6 +244,8 @@ void tile_contraction(Tiling *t, TileBlock b, bool far)
 		pack(t, b.m, tiles);
 	if (packs(t) || far)
 		choose_chunk(t, b.m);
+	else if (sums_rows(t, b.m))
+		order_last(p, t->v);
 	choose_items(t, packs(t) ? p->norder - 1 : p->norder);
 }
 

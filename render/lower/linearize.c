@@ -10,6 +10,7 @@
 #include "shape/shape.h"
 #include "target/target.h"
 #include "lower/lower.h"
+#include <limits.h>
 #include <stdlib.h>
 
 enum { INLINE_SIZE = 24, INLINE_INDEX = 10, INLINE_DEPTH = 12 };
@@ -603,8 +604,15 @@ static bool in_loop(const Scope *s)
 	return false;
 }
 
-/* The nests of one phase. What the items of a group fill together they read when all are there, and
- * fill again, in a loop, when all have read it. */
+/* Elements that a nest leaves in registers; 0 of a row buffer. */
+static int elements_left(const Nest *n)
+{
+	return n->kind == NEST_FOLD ? lane_count(n->at, n->lanes) : 0;
+}
+
+/* The nests of one phase, which need nothing of each other: those that leave less in registers come
+ * first, so that the loops of the others have more of them. What the items of a group fill together
+ * they read when all are there, and fill again, in a loop, when all have read it. */
 static void emit_nests(Lowering *l, const Scope *s, uint32_t phase)
 {
 	bool shared = false;
@@ -612,9 +620,17 @@ static void emit_nests(Lowering *l, const Scope *s, uint32_t phase)
 		shared |= s->nests.at[i]->phase == phase && is_shared_stage(s->nests.at[i]);
 	if (shared && in_loop(s))
 		emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
-	for (size_t i = 0; i < s->nests.n; i++)
-		if (s->nests.at[i]->phase == phase)
-			emit_nest(l, s->nests.at[i]);
+	for (int kept = 0, next; kept < INT_MAX; kept = next) {
+		next = INT_MAX;
+		for (size_t i = 0; i < s->nests.n; i++) {
+			Nest *n = s->nests.at[i];
+			int leaves = n->phase == phase ? elements_left(n) : -1;
+			if (leaves == kept)
+				emit_nest(l, n);
+			else if (leaves > kept && leaves < next)
+				next = leaves;
+		}
+	}
 	if (shared)
 		emit(l, LEAF(OP_BARRIER, DT_NONE, VNIL));
 }

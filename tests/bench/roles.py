@@ -11,15 +11,21 @@ B = "input b f32[512, 512]\n"
 X = "input x f32[1, 64, 56, 56]\n"
 IMAGE = "input x f32[1, 56, 56, 64]\n"
 NHWC = "output y = permute(conv2d(permute(x, 0, 3, 1, 2), permute(w, 0, 3, 1, 2), padding=1), 0, 2, 3, 1)"
+QKV = "input q f32[8, 512, 64]\ninput k f32[8, 512, 64]\ninput v f32[8, 512, 64]\n"
+LAST = "s = q @ permute(k, 0, 2, 1)\ne = exp(s - max(s, axis=2, keepdims=true))\noutput y = (e @ v) / sum(e, axis=2, keepdims=true)"
 PROGRAMS = {"min of a + b": A + B + "output y = min(a[:, :, none] + b[none, :, :], axis=1)",
              "min of a + bᵀ": A + B + "output y = min(a[:, none, :] + b[none, :, :], axis=2)",
              "matmul": A + B + "output y = a @ b",
              "sum of where(a > 0, b, 0)": A + B + "output y = sum(where(a[:, :, none] > 0, b[none, :, :], 0), axis=1)",
+             "matmul over its rows' lengths": A + B + "output y = (a @ b) / sqrt(sum(a * a, axis=1, keepdims=true))",
+             "softmax(q kᵀ) v": QKV + "output y = softmax(q @ permute(k, 0, 2, 1), axis=2) @ v",
+             "softmax(q kᵀ) v, divided last": QKV + LAST,
              "convolution, NCHW": X + "const w = load(\"w.npz\", \"nchw\")\noutput y = conv2d(x, w, padding=1)",
              "convolution, NHWC": IMAGE + "const w = load(\"w.npz\", \"nhwc\")\n" + NHWC,
              "convolution, weights an input": X + "input w f32[64, 64, 3, 3]\noutput y = conv2d(x, w, padding=1)"}
 PAIRS = [("min of a + bᵀ", "min of a + b", 1.2), ("convolution, NHWC", "convolution, NCHW", 1.2),
-         ("convolution, weights an input", "convolution, NCHW", 1.3), ("sum of where(a > 0, b, 0)", "matmul", 1.3)]
+         ("convolution, weights an input", "convolution, NCHW", 1.3), ("sum of where(a > 0, b, 0)", "matmul", 1.3),
+         ("matmul over its rows' lengths", "matmul", 1.15), ("softmax(q kᵀ) v, divided last", "softmax(q kᵀ) v", 1.1)]
 SHAPES = [((2048, 1024), 0), ((2048, 1024), 1), ((64, 256, 128), 1), ((8, 100000), 1), ((1000000,), 0), ((10000000,), 0)]
 
 def arguments():
