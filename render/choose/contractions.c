@@ -196,8 +196,8 @@ static int vectors_cached(const Tiling *t, int apart, int vectors)
 	return vectors;
 }
 
-/* Is something else summed along each row, as weights whose products are divided by their sum? Tiles
- * of the columns within rows compute it once; what they read is in the second cache. */
+/* Is something else summed along each row, as weights whose products are divided by their sum?
+ * Tiles of the columns within rows compute it once; what they read is in the second cache. */
 static bool sums_rows(const Tiling *t, int m)
 {
 	int64_t bytes = 0;
