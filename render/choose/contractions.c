@@ -17,10 +17,6 @@ bool reuses(const Tiling *t, int r, int vector)
 	return contraction_reuses(&t->c, t->f->range[r], t->f->range[vector]);
 }
 
-static double fill(int64_t n, int64_t tile)
-{
-	return (double)n / ((n + tile - 1) / tile * tile);
-}
 
 /* What an iteration of the heavy reduction computes for a row of m, the same for all its vectors:
  * the operations, and those that make a mask of a bool. */
@@ -74,7 +70,7 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n)
 			if (r * v + v + 1 > target->registers || (r > rows && rows == most) ||
 				v * t->lanes > n)
 				continue;
-			double s = rate(r, v, work) * fill(rows, r) * fill(n, v * t->lanes);
+			double s = rate(r, v, work) * fill_of(rows, r) * fill_of(n, v * t->lanes);
 			/* a kernel that updates in place has no overlapping tiles: threads share
 			 * whole ones only */
 			if (t->f->in_place && n % (v * t->lanes))

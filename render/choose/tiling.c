@@ -55,6 +55,8 @@ int64_t loops_of(const Tiling *t, int r)
 	return size ? (n + size - 1) / size : n;
 }
 
+double fill_of(int64_t n, int64_t tile) { return (double)n / ((n + tile - 1) / tile * tile); }
+
 void order_within(Plan *p, int r, int n)
 {
 	for (int i = 0; i + 1 < n; i++)

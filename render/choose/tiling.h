@@ -34,6 +34,8 @@ int last_of(const Tiling *t);
 int kernel_lanes(const Facts *f);
 /* The iterations of the loop over r's tiles, or over r. */
 int64_t loops_of(const Tiling *t, int r);
+/* The part of whole tiles that n elements fill. */
+double fill_of(int64_t n, int64_t tile);
 /* Puts range r behind the others of the first n loops; does nothing when it is not among them. */
 void order_within(Plan *p, int r, int n);
 /* Puts range r last in the order. */

@@ -2,6 +2,7 @@
  *
  *     order 0 1; tile 0 8 1; tile 1 3 16; grid 1
  *     →  order 1 0; …      tile 0 7 1      tile 0 16 1      grid 2      … without tile 0
+ *        tile 0 16 1; tile 1 1 16
  *        … with partial 4      … with stage LOAD.1 2      split 2 64 before it
  *
  * What may be added is drawn from the rows of actions.def by their forms: ranges and values are the
@@ -75,6 +76,20 @@ static void change_numbers(Moves *m, size_t i)
 			if (other[j] > 0 && other[j] <= 4096 && (j < 2 || n > 2))
 				add(m, edited(m->list, i, with_word(a, k, val_int(other[j])),
 					false));
+	}
+}
+
+/* A tile twice as long and another one half as long, so that both fill the same registers. */
+static void change_shape(Moves *m, size_t i)
+{
+	const Val *a = m->list->a[i];
+	for (size_t k = 0; k < m->list->n; k++) {
+		const Val *b = m->list->a[k];
+		if (k == i || !is_action(b, "tile") || b->a[2]->i < 2)
+			continue;
+		const Val *longer = with_word(a, 2, val_int(2 * a->a[2]->i));
+		const Val *shorter = with_word(b, 2, val_int(b->a[2]->i / 2));
+		add(m, edited(edited(m->list, i, longer, false), k, shorter, false));
 	}
 }
 
@@ -308,6 +323,8 @@ void moves_of(const Val *list, const Fitted *of, MoveList *to)
 		else
 			add(&m, edited(list, i, NULL, false));
 		change_numbers(&m, i);
+		if (is_action(list->a[i], "tile"))
+			change_shape(&m, i);
 	}
 	for (size_t i = 0; i < n; i++) {
 		Draft d = {.row = &rows[i], .word = {val_str(rows[i].name)}, .n = 1};

@@ -31,18 +31,26 @@ enum { LEAST_SHARE = 2000, LEAST_CHUNK = 1000, WORTH_WAKING = 100000, CHUNKS = 3
 /* AWAITED is TAKEN while the caller sleeps. */
 enum { IDLE, ASLEEP, POSTED, TAKEN, AWAITED, QUIT };
 
-typedef struct { _Alignas(LINE) atomic_int state; pthread_t thread; } Worker;
-typedef struct { _Alignas(LINE) atomic_llong next; long long end; } Range;
+/* All that a thread needs of a launch is in one cache line, which moves to it once: what is called,
+ * with what, in chunks of how many items, for how many threads; its range of items. */
+typedef struct {
+	_Alignas(LINE) atomic_int state;
+	int n;
+	Items call;
+	void *const *buf;
+	const int64_t *vars;
+	long long chunk, end;
+	atomic_llong next;
+	pthread_t thread;
+} Worker;
 
 static struct {
-	Worker worker[MOST_THREADS];    /* [0] stands for the caller and is not used */
-	Range range[MOST_THREADS];
+	Worker worker[MOST_THREADS];    /* [0] is the caller, whose state is not used */
 	int threads;                    /* including the caller; 0 before pool_start */
 	int spin;
 	bool alone;                     /* the caller runs launches by itself */
 	int home;                       /* the caller's processor while it is pinned, or -1 */
 	cpu_set_t allowed;              /* where the caller may run without a pool */
-	struct { Items call; void *const *buf; const int64_t *vars; int64_t chunk; int n; } job;
 } pool;
 
 static inline void pause_once(void)
@@ -71,20 +79,28 @@ static bool change(atomic_int *state, int from, int to)
 
 /* ---- items */
 
-/* Runs all items that no thread has taken, starting with the range of thread `me`. */
-static void run_items(int me)
+/* The next items of w's range, in [*from, *to): a quarter of what is left, a chunk at the least, so
+ * that most items need few calls and the last ones are shared out evenly. False: none is left. */
+static bool take(Worker *w, long long chunk, long long *from, long long *to)
 {
-	for (int k = 0; k < pool.job.n; k++) {
-		Range *r = &pool.range[(me + k) % pool.job.n];
-		while (atomic_load_explicit(&r->next, memory_order_relaxed) < r->end) {
-			int64_t chunk = pool.job.chunk;
-			int64_t from =
-				atomic_fetch_add_explicit(&r->next, chunk, memory_order_relaxed);
-			int64_t to = from + chunk < r->end ? from + chunk : r->end;
-			if (from < to)
-				pool.job.call(pool.job.buf, pool.job.vars, from, to);
-		}
-	}
+	*from = atomic_load_explicit(&w->next, memory_order_relaxed);
+	do {
+		long long left = w->end - *from, n = left / 4 > chunk ? left / 4 : chunk;
+		if (left <= 0)
+			return false;
+		*to = n < left ? *from + n : w->end;
+	} while (!atomic_compare_exchange_weak_explicit(&w->next, from, *to, memory_order_relaxed,
+		memory_order_relaxed));
+	return true;
+}
+
+/* Runs all items that no thread has taken, starting with the range of `me`. */
+static void run_items(const Worker *me)
+{
+	long long from, to;
+	for (int k = 0; k < me->n; k++)
+		while (take(&pool.worker[(me - pool.worker + k) % me->n], me->chunk, &from, &to))
+			me->call(me->buf, me->vars, from, to);
 }
 
 /* ---- workers */
@@ -112,7 +128,7 @@ static void *worker_main(void *arg)
 	while (worker_wait(w) != QUIT) {
 		if (!change(&w->state, POSTED, TAKEN))
 			continue;
-		run_items((int)(w - pool.worker));
+		run_items(w);
 		if (atomic_exchange(&w->state, IDLE) == AWAITED)
 			futex_wake(&w->state);
 	}
@@ -185,19 +201,20 @@ void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, 
 		call(buf, vars, 0, items);
 		return;
 	}
-	pool.job.call = call;
-	pool.job.buf = buf;
-	pool.job.vars = vars;
-	pool.job.chunk = s->chunk;
-	pool.job.n = n;
 	for (int i = 0; i < n; i++) {
-		pool.range[i].end = items / n * (i + 1) + items % n * (i + 1) / n;
-		atomic_store_explicit(&pool.range[i].next, items / n * i + items % n * i / n,
+		Worker *w = &pool.worker[i];
+		w->n = n;
+		w->call = call;
+		w->buf = buf;
+		w->vars = vars;
+		w->chunk = s->chunk;
+		w->end = items / n * (i + 1) + items % n * (i + 1) / n;
+		atomic_store_explicit(&w->next, items / n * i + items % n * i / n,
 			memory_order_relaxed);
 	}
 	for (int i = 1; i < n; i++)
 		worker_post(&pool.worker[i], s->wake);
-	run_items(0);
+	run_items(&pool.worker[0]);
 	for (int i = 1; i < n; i++)
 		worker_finish(&pool.worker[i]);
 }
