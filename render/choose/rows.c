@@ -30,9 +30,9 @@ int even_vectors(const Tiling *t, int most)
 static int last_fold(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
 
 /* Is an operand read sequentially, iteration after iteration, with more constants than the last
- * cache keeps until the next call? A core waits less for memory when it reads two streams at once:
- * then the iterations that are taken together are far apart. (From a cache a single stream is a
- * little faster; more than two gain nothing.) */
+ * cache keeps until the next call, of which other buffers and programs leave a part? A core waits
+ * less for memory when it reads two streams at once: then the iterations that are taken together
+ * are far apart. (From a cache a single stream is a little faster; more than two gain nothing.) */
 static bool reads_one_stream(const Tiling *t)
 {
 	int64_t near = target->machine.page / 2;
@@ -45,7 +45,7 @@ static bool reads_one_stream(const Tiling *t)
 		one |= free_of(l.at[i]) >> t->v & 1 && step > 0 && step <= near;
 	}
 	vec_free(&l);
-	return one && lower_constants >= target->machine.cache[2];
+	return one && lower_constants >= target->machine.cache[2] / 3;
 }
 
 /* Vectors of a row of accumulators: as many as there are registers, so that no iteration loads and

@@ -188,10 +188,23 @@ static void row_emit(Lowering *l, const Scope *s, int v)
 
 /* ---- the next panel */
 
-/* Constants of half a cache do not stay in it for the next call: other buffers share it. */
+/* Constants of several second caches do not stay in one for the next call, whatever the last cache
+ * keeps. Few panels are read at once by the threads that share them, and short ones are there before
+ * a prefetch is. */
 uint64_t wants_panel(const Plan *p, const Facts *f, int v)
 {
-	return lower_constants >= target->machine.cache[2] / 2 ? panel_range(p, f, v) : 0;
+	enum { CACHES = 4, PANELS = 8 };
+	if (lower_constants < CACHES * target->machine.cache[1])
+		return 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		Panel n;
+		if (panel_is(p, f, u, v, &n) &&
+			n.size * dtype_size(u->dtype) >= target->machine.page &&
+			range_size(f->range[n.r]) >= PANELS * (n.size / n.step))
+			return 1ull << n.r;
+	}
+	return 0;
 }
 
 /* The number of rows before the tile around s. */
