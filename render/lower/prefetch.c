@@ -189,8 +189,8 @@ static void row_emit(Lowering *l, const Scope *s, int v)
 /* ---- the next panel */
 
 /* Constants of several second caches do not stay in one for the next call, whatever the last cache
- * keeps. Few panels are read at once by the threads that share them, and short ones are there before
- * a prefetch is. */
+ * keeps. Few panels are read at once by the threads that share them, and short ones are there
+ * before a prefetch is. */
 uint64_t wants_panel(const Plan *p, const Facts *f, int v)
 {
 	enum { CACHES = 4, PANELS = 8 };
