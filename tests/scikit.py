@@ -144,7 +144,7 @@ def main():
                 check(name, *table[name], folder, zipmap=name in ("logistic", "sgd"))
             except RuntimeError as why:
                 bad += 1
-                print(f"{name}: {why}")
+                print(f"{name}: {why}", file=sys.stderr)
     sys.exit(bad > 0)
 
 
