@@ -292,8 +292,8 @@ typedef struct {
 } Panel;
 /* Is u a load of such constants, v being the range in vectors? Then *n describes its panels. */
 bool panel_is(const Plan *p, const Facts *f, const UOp *u, int v, Panel *n);
-/* The range of panels of a tiled contraction, or 0. */
-uint64_t panel_range(const Plan *p, const Facts *f, int v);
+/* The largest panels that a tiled contraction reads; false: it reads none. */
+bool panel_find(const Plan *p, const Facts *f, int v, Panel *n);
 
 /* The stage of value u, or -1. */
 int stage_of(const Plan *p, const UOp *u);

@@ -209,13 +209,15 @@ static bool is_plain_fold(const Plan *p, const Facts *f, uint64_t r)
 
 bool prefetch_loads_fits(const Plan *p, const Facts *f)
 {
+	Panel n;
 	if (!p->prefetch_loads)
 		return true;
 	if (p->mode == PLAN_LOOPS && is_plain_fold(p, f, p->prefetch_loads))
 		return true;
 	return p->mode == PLAN_LOOPS && !(p->prefetch_loads & ~f->out) &&
 		(!(p->prefetch_loads & tiled_ranges(p)) ||
-			panel_range(p, f, p->lanes[p->nlanes - 1]) == p->prefetch_loads);
+			(panel_find(p, f, p->lanes[p->nlanes - 1], &n) &&
+				1ull << n.r == p->prefetch_loads));
 }
 
 /* ---- values in row buffers, and transposed */

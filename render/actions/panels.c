@@ -67,12 +67,12 @@ bool panel_is(const Plan *p, const Facts *f, const UOp *u, int v, Panel *n)
 		mul_ok(bytes, dtype_size(u->dtype), &bytes) && bytes <= target->machine.cache[1];
 }
 
-uint64_t panel_range(const Plan *p, const Facts *f, int v)
+bool panel_find(const Plan *p, const Facts *f, int v, Panel *n)
 {
-	Panel n;
+	Panel one;
+	*n = (Panel){0};
 	for (size_t i = 0; i < f->all.n; i++)
-		if (panel_is(p, f, f->all.at[i], v, &n))
-			return 1ull << n.r;
-	return 0;
+		if (panel_is(p, f, f->all.at[i], v, &one) && (!n->load || one.size > n->size))
+			*n = one;
+	return n->load;
 }
-

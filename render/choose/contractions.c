@@ -17,7 +17,6 @@ bool reuses(const Tiling *t, int r, int vector)
 	return contraction_reuses(&t->c, t->f->range[r], t->f->range[vector]);
 }
 
-
 /* What an iteration of the heavy reduction computes for a row of m, the same for all its vectors:
  * the operations, and those that make a mask of a bool. */
 static int row_work(const Tiling *t, int m)

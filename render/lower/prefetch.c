@@ -194,17 +194,12 @@ static void row_emit(Lowering *l, const Scope *s, int v)
 uint64_t wants_panel(const Plan *p, const Facts *f, int v)
 {
 	enum { CACHES = 4, PANELS = 8 };
-	if (lower_constants < CACHES * target->machine.cache[1])
-		return 0;
-	for (size_t i = 0; i < f->all.n; i++) {
-		const UOp *u = f->all.at[i];
-		Panel n;
-		if (panel_is(p, f, u, v, &n) &&
-			n.size * dtype_size(u->dtype) >= target->machine.page &&
-			range_size(f->range[n.r]) >= PANELS * (n.size / n.step))
-			return 1ull << n.r;
-	}
-	return 0;
+	Panel n;
+	bool wants = lower_constants >= CACHES * target->machine.cache[1] &&
+		panel_find(p, f, v, &n) &&
+		n.size * dtype_size(n.load->dtype) >= target->machine.page &&
+		range_size(f->range[n.r]) >= PANELS * (n.size / n.step);
+	return wants ? 1ull << n.r : 0;
 }
 
 /* The number of rows before the tile around s. */
