@@ -78,3 +78,12 @@ tiled() {
 	tool diff --rtol 1e-5 i.npz l.npz
 	tool diff --rtol 1e-5 i.npz c.npz
 }
+
+# the panels that are prefetched are the weights', whatever else is read along the columns
+@test "tiles: panels of a layer with a bias" {
+	printf 'input w f32[1024, 1056]\ninput b f32[1056]\noutput u = w + 0, c = b + 0\n' | tool trace > w.mp
+	tool run --interpret w.mp w=rand b=rand -o w.npz
+	printf 'input x f32[64, 1024]\nconst w = load("w.npz", "u")\nconst b = load("w.npz", "c")\noutput y = x @ w + b\n' > m.t
+	tool trace m.t | tool fuse | tool lower -t clang --march x86-64-v3 --explain > l.mp 2> told
+	grep -q 'r_64_.*: actions: .*prefetch_loads' told
+}
