@@ -83,7 +83,7 @@ tiled() {
 @test "tiles: panels of a layer with a bias" {
 	printf 'input w f32[1024, 1056]\ninput b f32[1056]\noutput u = w + 0, c = b + 0\n' | tool trace > w.mp
 	tool run --interpret w.mp w=rand b=rand -o w.npz
-	printf 'input x f32[64, 1024]\nconst w = load("w.npz", "u")\nconst b = load("w.npz", "c")\noutput y = x @ w + b\n' > m.t
+	printf 'input x f32[64, 1024]\nconst w = load("w.npz", "u")\nconst b = load("w.npz", "c")\noutput y = b + x @ w\n' > m.t
 	tool trace m.t | tool fuse | tool lower -t clang --march x86-64-v3 --explain > l.mp 2> told
 	grep -q 'r_64_.*: actions: .*prefetch_loads' told
 }
