@@ -326,7 +326,7 @@ on_gpus() {
 	grep -q '  grid \[4\] of groups of \[128\]' l.txt
 	grep -q '^  actions: order 0 1; group 128 0' l.txt
 	grep -q '^  barrier' l.txt
-	tool render -t clang s.mp | tool show --loops | grep -q ' +: 16\]'
+	tool lower -t clang --march x86-64-v4 s.mp | tool render -t clang | tool show --loops | grep -q ' +: 16\]'
 	run tool show --loops g.mp
 	[ "$status" = 2 ]
 	[[ $output == *"level graph has no loops"* ]]

@@ -75,12 +75,14 @@ static int write_stages(const Plan *p, const Facts *f, const Val **list)
 const Val *plan_write(const Plan *p, const Facts *f)
 {
 	const Val *list[2 * MAX_STAGED + 3 * MAX_RANGES + 9];
-	int n = 0, range[MAX_RANGES];
-	/* the loops of reductions just within the items of the grid */
-	memcpy(range, p->order, p->grid * sizeof *range);
-	memcpy(range + p->grid, p->folds, p->nfolds * sizeof *range);
-	memcpy(range + p->grid + p->nfolds, p->order + p->grid,
-		(p->norder - p->grid) * sizeof *range);
+	int n = 0, range[MAX_RANGES], items = p->grid;
+	for (int i = 0; i < p->norder; i++)
+		items -= p->chunk[p->order[i]] > 0;
+	items = items > 0 ? items : 0;
+	/* the loops of reductions just within the items of the grid, which chunks are outside of */
+	memcpy(range, p->order, items * sizeof *range);
+	memcpy(range + items, p->folds, p->nfolds * sizeof *range);
+	memcpy(range + items + p->nfolds, p->order + items, (p->norder - items) * sizeof *range);
 	list[n++] = action(f, "order", NULL, 0, range, p->norder + p->nfolds);
 	n += write_kinds(p, f, list + n);
 	n += write_tiles(p, f, list + n);

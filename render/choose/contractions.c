@@ -45,15 +45,23 @@ static int row_work(const Tiling *t, int m)
 	return work;
 }
 
+/* Do registers hold the vectors that all rows of a block meet, besides the sums and an element of a
+ * row? One is free: compilers that have none left read the vectors for each row anew. */
+static bool holds_vectors(int rows, int vectors)
+{
+	return (rows + 1) * vectors + 1 < target->registers;
+}
+
 /* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
- * additions begin and loads end in a cycle, how many cycles an addition takes, and what else a row
- * takes. */
+ * additions begin and loads end in a cycle, how many cycles an addition takes, and a quarter more,
+ * since none begins the moment it may, and what else a row takes. */
 static double rate(int rows, int vectors, int row_work)
 {
 	const Machine *m = &target->machine;
-	double adds = rows * vectors / (double)m->ops, loads = (rows + vectors) / (double)m->loads,
-	       most = adds > m->latency ? adds : m->latency;
-	most = loads > most ? loads : most;
+	double adds = rows * vectors / (double)m->ops,
+	       most = adds > 1.25 * m->latency ? adds : 1.25 * m->latency,
+	       loads = holds_vectors(rows, vectors) ? rows + vectors : rows * (vectors + 0.5);
+	most = loads / m->loads > most ? loads / m->loads : most;
 	double all = rows * vectors, others = row_work / (4.0 * vectors);
 	return adds / most * (1 - 0.5 / all) / (1 + others);
 }
@@ -66,7 +74,7 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n)
 	int work = row_work(t, m), widest = work ? 4 : 3;
 	for (int v = 1; v <= widest && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
-			if (r * v + v + 1 > target->registers || (r > rows && rows == most) ||
+			if (r * v + 1 >= target->registers || (r > rows && rows == most) ||
 				v * t->lanes > n)
 				continue;
 			double s = rate(r, v, work) * fill_of(rows, r) * fill_of(n, v * t->lanes);
@@ -211,6 +219,64 @@ static bool sums_rows(const Tiling *t, int m)
 	return sums && bytes <= target->machine.cache[1];
 }
 
+/* ---- the order of loops */
+
+/* The two operands of a contraction: what moves with the vectors, and what moves with the rows; the
+ * output's ranges of one and not of the other, and its bytes in an iteration of the others. */
+typedef struct {
+	uint64_t columns, rows;
+	int64_t column_bytes, row_bytes;
+} Traffic;
+
+static void add_bytes(int64_t *sum, int64_t bytes)
+{
+	if (!add_ok(*sum, bytes, sum))
+		*sum = INT64_MAX;
+}
+
+static Traffic traffic_of(const Tiling *t, int m, int apart)
+{
+	Traffic o = {0};
+	Loads l = loads_in(t->heavy->src[0]);
+	uint64_t v = 1ull << t->v | (apart >= 0 ? 1ull << apart : 0);
+	for (size_t i = 0; i < l.n; i++) {
+		uint64_t free = free_of(l.at[i]) & t->f->out;
+		o.rows |= free >> m & 1 ? free : 0;
+		o.columns |= free & v ? free : 0;
+	}
+	uint64_t both = o.rows & o.columns;
+	o.rows &= ~both;
+	o.columns &= ~both;
+	for (size_t i = 0; i < l.n; i++)
+		add_bytes(free_of(l.at[i]) >> m & 1 ? &o.row_bytes : &o.column_bytes,
+			bytes_of(t, l.at[i], bound_of(t->heavy) | o.rows | o.columns));
+	vec_free(&l);
+	return o;
+}
+
+/* Where rows do not stay in the second cache until the next tile of columns reads them again, each
+ * tile of rows meets all columns: as many of them as leave half of that cache to what passes, or in
+ * chunks of so many, if these are fewer than the tiles. */
+static void order_rows(Tiling *t, int m, int apart)
+{
+	Plan *p = t->p;
+	Traffic o = traffic_of(t, m, apart);
+	int c = apart >= 0 ? apart : t->v, order[MAX_RANGES], n = p->norder;
+	int64_t room = (target->machine.cache[1] + 1) / 2, tiles = loops_of(t, c);
+	if (o.row_bytes <= target->machine.cache[1] || !(o.columns >> c & 1) || t->f->in_place)
+		return;
+	int64_t chunks = o.column_bytes / room + (o.column_bytes % room > 0);
+	if (chunks > 1 && (2 * chunks > tiles || !tile_fixed(p, t->f, c) ||
+		least_size(t->f, c) != most_size(t->f, c)))
+		return;
+	if (chunks > 1)
+		p->chunk[c] = (int)((tiles + chunks - 1) / chunks);
+	memcpy(order, p->order, sizeof order);
+	for (int i = 0; i < n; i++)
+		if (o.columns >> order[i] & 1)
+			order_last(p, order[i]);
+}
+
 void tile_contraction(Tiling *t, TileBlock b, bool far)
 {
 	Plan *p = t->p;
@@ -241,6 +307,8 @@ void tile_contraction(Tiling *t, TileBlock b, bool far)
 		choose_chunk(t, b.m);
 	else if (sums_rows(t, b.m))
 		order_last(p, t->v);
+	else
+		order_rows(t, b.m, apart);
 	choose_items(t, packs(t) ? p->norder - 1 : p->norder);
 }
 

@@ -27,10 +27,15 @@ typedef VEC(const Val *) ActionList;
 
 /* ---- whether, and in what order */
 
-/* Rows that share a panel call for three vectors, a single row for one long stream. */
+/* A single row calls for one long stream, rows that share a panel for as many vectors as let
+ * registers hold sums of twice as many rows: three, or two where there are only 16. */
 static int vectors_wanted(const Repack *p)
 {
-	return count_of(&p->r->facts, ranges_with(p->r, ROLE_ROW)) >= 4 ? 3 : 4;
+	int v = 4;
+	if (count_of(&p->r->facts, ranges_with(p->r, ROLE_ROW)) >= 4)
+		while (v-- > 1 && 2 * v * v + v + 1 >= target->registers)
+			;
+	return v;
 }
 
 /* The width that wastes least: the last panel repeats columns of the one before it. */

@@ -7,16 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TIMES = 15, ROUNDS = 20000, CHAINS = 12 };
-typedef float Lanes __attribute__((vector_size(64)));
-typedef int64_t Words __attribute__((vector_size(64)));
-
-/* the best that the processor has */
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define BEST __attribute__((target_clones("avx512f", "arch=haswell", "default")))
-#else
-#define BEST
-#endif
+enum { TURNS = 8, TIMES = 6, ROUNDS = 20000, CHAINS = 12, STEPS = 8, PLACE = 4096 };
 
 /* ---- loops */
 
@@ -26,49 +17,75 @@ typedef struct { char *at; size_t n; } Memory;
 static void count(const Memory *m)
 {
 	int64_t x = (int64_t)m->n;
-	for (int i = 0; i < ROUNDS; i++) {
-		x += i;
-		__asm__ volatile("" : "+r"(x));         /* or it would be a product */
-	}
+	for (int i = 0; i < ROUNDS / STEPS; i++)
+#pragma GCC unroll 8
+		for (int k = 0; k < STEPS; k++) {
+			x += i;
+			__asm__ volatile("" : "+r"(x)); /* or it would be a product */
+		}
 	m->at[0] = (char)x;
 }
 
-BEST static void add_apart(const Memory *m)
-{
-	Lanes sum[CHAINS], one = {1};
-	for (int c = 0; c < CHAINS; c++)
-		sum[c] = one * (float)c;
-	/* written out, or the chains would be in memory */
-	for (int i = 0; i < ROUNDS; i++)
-#pragma GCC unroll 12
-		for (int c = 0; c < CHAINS; c++)
-			sum[c] += one;
-	for (int c = 1; c < CHAINS; c++)
-		sum[0] += sum[c];
-	memcpy(m->at, &sum[0], sizeof sum[0]);
-}
+/* a product and a sum are one operation, where the processor has it */
+#if defined __GNUC__ && !defined __clang__
+#define FUSED __attribute__((optimize("fp-contract=fast")))
+#else
+#define FUSED
+#endif
+/* What is done with vectors of N bytes, in code for the processors that have them: wider ones than
+ * it has would be in memory. */
+#define LOOPS(N, CODE)                                                                             \
+	typedef float Lanes##N __attribute__((vector_size(N)));                                    \
+	typedef int64_t Words##N __attribute__((vector_size(N)));                                  \
+	CODE FUSED static void mulacc_apart_##N(const Memory *m)                                   \
+	{                                                                                          \
+		Lanes##N sum[CHAINS], one = {1};                                                   \
+		for (int c = 0; c < CHAINS; c++)                                                   \
+			sum[c] = one * (float)c;                                                   \
+		/* written out, or the chains would be in memory */                                \
+		for (int i = 0; i < ROUNDS; i++)                                                   \
+			_Pragma("GCC unroll 12") for (int c = 0; c < CHAINS; c++)                  \
+				sum[c] = one * sum[c] + one;                                       \
+		for (int c = 1; c < CHAINS; c++)                                                   \
+			sum[0] += sum[c];                                                          \
+		memcpy(m->at, &sum[0], N);                                                         \
+	}                                                                                          \
+	CODE FUSED static void mulacc_in_turn_##N(const Memory *m)                                 \
+	{                                                                                          \
+		Lanes##N sum = {1}, one = {1};                                                     \
+		for (int i = 0; i < ROUNDS; i++)                                                   \
+			sum = one * sum + one;                                                     \
+		memcpy(m->at, &sum, N);                                                            \
+	}                                                                                          \
+	CODE static void read_all_##N(const Memory *m)                                             \
+	{                                                                                          \
+		const Words##N *at = (const Words##N *)m->at;                                      \
+		Words##N sum[4] = {{0}};                                                           \
+		for (size_t i = 0; i + 8 <= m->n / N; i += 8)                                      \
+			_Pragma("GCC unroll 8") for (int c = 0; c < 8; c++) sum[c % 4] |=          \
+				at[i + c];                                                         \
+		sum[0] |= sum[1] | sum[2] | sum[3];                                                \
+		/* never so, which the compiler does not know */                                   \
+		if (sum[0][0] == 12345)                                                            \
+			m->at[0] = 0;                                                              \
+	}
+#define ROW(N) {N, mulacc_apart_##N, mulacc_in_turn_##N, read_all_##N}
 
-BEST static void add_in_turn(const Memory *m)
-{
-	Lanes sum = {1}, one = {1};
-	for (int i = 0; i < ROUNDS; i++)
-		sum += one;
-	memcpy(m->at, &sum, sizeof sum);
-}
-
-BEST static void read_all(const Memory *m)
-{
-	const Words *at = (const Words *)m->at;
-	Words sum[4] = {{0}};
-	for (size_t i = 0; i + 4 <= m->n / sizeof *at; i += 4)
-#pragma GCC unroll 4
-		for (int c = 0; c < 4; c++)
-			sum[c] |= at[i + c];
-	sum[0] |= sum[1] | sum[2] | sum[3];
-	/* never so, which the compiler does not know */
-	if (sum[0][0] == 12345)
-		m->at[0] = 0;
-}
+LOOPS(16, )
+#if defined __x86_64__
+LOOPS(32, __attribute__((target("avx2,fma"))))
+LOOPS(64, __attribute__((target("avx512f"))))
+#endif
+typedef struct {
+	int bytes;
+	void (*mulacc_apart)(const Memory *), (*mulacc_in_turn)(const Memory *);
+	void (*read_all)(const Memory *);
+} Loops;
+static const Loops widths[] = {
+#if defined __x86_64__
+	ROW(64), ROW(32),
+#endif
+	ROW(16)};
 
 static void copy_half(const Memory *m) { memcpy(m->at, m->at + m->n / 2, m->n / 2); }
 
@@ -81,18 +98,18 @@ static void start_thread(const Memory *m)
 		pthread_join(thread, NULL);
 }
 
-/* The least time of some runs of `again` calls, in nanoseconds of one. */
-static double least_time(void (*fn)(const Memory *), const Memory *m, int again)
+/* The least time of a call, in nanoseconds, among some runs of `again` calls, and *least. */
+static double run_again(double *least, void (*fn)(const Memory *), const Memory *m, int again)
 {
-	double least = 1e30;
 	for (int i = 0; i < TIMES; i++) {
 		double begin = now_ms();
 		for (int k = 0; k < again; k++)
 			fn(m);
 		double spent = (now_ms() - begin) * 1e6 / again;
-		least = spent < least ? spent : least;
+		if (*least <= 0 || spent < *least)
+			*least = spent;
 	}
-	return least > 1 ? least : 1;
+	return *least;
 }
 
 /* ---- figures */
@@ -126,46 +143,66 @@ static size_t bytes_for(const Machine *m, int level)
 	return (size_t)(n < MOST ? n : MOST) & ~(size_t)255;
 }
 
-static double bytes_a_ns(const Memory *m)
+/* How long a read of all of it takes, and how often that is done. */
+static double run_read(double *least, const Loops *l, const Memory *m)
 {
-	int again = (int)(4e6 / (double)m->n) + 1;
-	return (double)m->n / least_time(read_all, m, again);
+	return run_again(least, l->read_all, m, (int)(4e6 / (double)m->n) + 1);
 }
 
 /* Other machines may have most of the last cache that the system names: as much of it counts as is
  * read in two thirds of the time that memory takes. */
-static void find_share(Machine *m, const Memory *all)
+static void find_share(Machine *m, const Loops *l, const Memory *all)
 {
-	const double memory = bytes_a_ns(all);
+	double whole = 0;
+	run_read(&whole, l, all);
 	for (; m->cache[2] > 4 * m->cache[1]; m->cache[2] /= 2) {
 		Memory part = {all->at, bytes_for(m, 2)};
-		if (part.n < all->n && bytes_a_ns(&part) > 1.5 * memory)
+		double spent = 0;
+		if (part.n < all->n && run_read(&spent, l, &part) / (double)part.n <
+				whole / 1.5 / (double)all->n)
 			break;
 	}
 }
 
-void machine_measure(Machine *m)
+/* Each loop in its turn, again and again: what else the machine does comes and goes. */
+void machine_measure(Machine *m, int vector)
 {
-	Memory all;
+	const Loops *l = widths;
+	double cycle = 0, apart = 0, in_turn = 0, copied = 0, started = 0, read[4] = {0};
+	Memory all, part[4];
+	while (l->bytes > vector && l->bytes > 16)
+		l++;
 	system_says(m);
 	all.n = bytes_for(m, 3);
-	all.at = xaligned(4096, all.n);
+	all.at = xaligned(PLACE, all.n);
 	memset(all.at, 1, all.n);
-	find_share(m, &all);
-	double cycle = least_time(count, &all, 20) / ROUNDS;
-	set(&m->clock, 1000 / cycle);
-	set(&m->ops, ROUNDS * CHAINS * cycle / least_time(add_apart, &all, 5));
-	set(&m->latency, least_time(add_in_turn, &all, 5) / ROUNDS / cycle);
-	for (int level = 0; level < 4; level++) {
-		Memory part = {all.at, bytes_for(m, level)};
-		set(&m->read[level], bytes_a_ns(&part));
+	find_share(m, l, &all);
+	for (int turn = 0; turn < TURNS; turn++) {
+		run_again(&cycle, count, &all, 20);
+		run_again(&apart, l->mulacc_apart, &all, 5);
+		run_again(&in_turn, l->mulacc_in_turn, &all, 5);
+		run_again(&started, start_thread, &all, 20);
+		for (int level = 0; level < 3; level++) {
+			part[level].n = bytes_for(m, level);
+			part[level].at = all.at;
+			run_read(&read[level], l, &part[level]);
+		}
 	}
-	set(&m->loads, m->read[0] * cycle / sizeof(Lanes));
-	/* a multiply-add of a vector takes as long as an addition of one */
-	double element = least_time(copy_half, &all, 1) / ((double)all.n / 2 / sizeof(float));
-	set(&m->copy, element / cycle * m->ops * (sizeof(Lanes) / sizeof(float)));
+	part[3] = all;
+	run_read(&read[3], l, &all);
+	run_again(&copied, copy_half, &all, 1);
+	cycle /= ROUNDS;
+	set(&m->clock, 1000 / cycle);
+	set(&m->ops, ROUNDS * CHAINS * cycle / apart);
+	set(&m->latency, in_turn / ROUNDS / cycle);
+	for (int level = 0; level < 4; level++)
+		set(&m->read[level], (double)part[level].n / read[level]);
+	/* a whole number of them: what else there is only takes away from it */
+	set(&m->loads, (double)part[0].n / read[0] * cycle / l->bytes + 0.4);
+	double element = copied / ((double)all.n / 2 / sizeof(float));
+	set(&m->copy, element / cycle * m->ops * (l->bytes / sizeof(float)));
 	set(&m->spared, 1.25 * m->copy);
 	/* threads that wait are there within a tenth of what a new one takes */
-	set(&m->start, least_time(start_thread, &all, 20) / 10);
+	set(&m->start, started / 10);
 	free(all.at);
 }
