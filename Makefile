@@ -77,7 +77,7 @@ $(B)/gen/ops.checked: common/graph/op_check.sh $(OP_FILES)
 	@touch $@
 
 # a multiply-add in one instruction, as compiled kernels have it
-$(B)/run/host/peak.o: CFLAGS += -ffp-contract=fast
+$(B)/common/machine/loops.o: CFLAGS += -ffp-contract=fast
 
 # rule files are compiled in: gen/rules.inc has each as a string
 RULES     = $(foreach r,common $(ROOMS),$(call files,$(r),rules))

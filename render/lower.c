@@ -89,7 +89,7 @@ static int measure(void)
 	Machine m = target_find(lower_opt.target)->machine;
 	Buf b = {0};
 
-	machine_measure(&m, machine_vector());
+	machine_measure(&m);
 	machine_keep(&m);
 	machine_print(&b, &m);
 	stream_put(NULL, b.s, b.n);

@@ -137,3 +137,35 @@ counted() { kernels | tr '\n' ' ' | sed 's/ $//'; }
 		tool diff --rtol 1e-5 --atol 1e-5 i.npz c.npz
 	done
 }
+
+# first_loops OPTION…: the order of p.mp's loops in the lists of its reductions
+first_loops() { tool fuse p.mp | tool lower -t clang "$@" --explain 2>&1 > l.mp | sed -n 's/.* r_.*: actions: \(order [^;]*\);.*/\1/p'; }
+
+@test "rows are outside of columns where they do not stay in the second cache" {
+	each_row first_loops --march x86-64-v3 <<-'END'
+	a f32[4096,256] = sum(reshape(a, [4096,1,256]) * reshape(sin(f32(arange(32768))), [1,128,256]), axis=2) | order 0 1 3
+	a f32[64,256] = sum(reshape(a, [64,1,256]) * reshape(sin(f32(arange(32768))), [1,128,256]), axis=2) | order 1 3 0
+	a f32[4096,256] = min(reshape(a, [4096,1,256]) + reshape(sin(f32(arange(32768))), [1,128,256]), axis=2) | order 0 1 3
+	a f32[64,256] = min(reshape(a, [64,1,256]) + reshape(sin(f32(arange(32768))), [1,128,256]), axis=2) | order 1 3 0
+	a f32[4096,256] = sum(where(reshape(arange(32768) % 3 == 0, [1,128,256]), reshape(a, [4096,1,256]), 0.0), axis=2) | order 0 1 3
+	a f32[1,256,40,32] = conv2d(a, reshape(sin(f32(arange(32768))), [128,256,1,1])) | order 2 0 5
+	a f32[1,256,16,16] = conv2d(a, reshape(sin(f32(arange(32768))), [128,256,1,1])) | order 0 5 2
+	END
+}
+
+# of constants that are larger themselves as many columns as fit are a chunk, which all rows meet before the next
+@test "in chunks of as many columns as it holds" {
+	program 'a f32[1,128,15,13] = conv2d(a, reshape(sin(f32(arange(17920))), [140,128,1,1]))'
+	mkdir -p cache/sluice
+	printf 'cache: 8192 65536 1048576\n' > cache/sluice/machine
+	chmod 600 cache/sluice/machine
+	export XDG_CACHE_HOME=$PWD/cache
+	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --measured --explain > l.mp 2> told
+	grep -q 'order 2 0 5; tile 2 5 1; tile 0 2 1; tile 5 1 4; chunk 0 6; grid 4' told || { cat told; return 1; }
+	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --measured --prove > /dev/null 2> proved
+	tool run --interpret p.mp a=rand -o i.npz
+	tool run --interpret l.mp a=rand -o l.npz
+	tool run -j 3 l.mp a=rand -o c.npz
+	tool diff --rtol 1e-5 --atol 1e-5 i.npz l.npz
+	tool diff --rtol 1e-5 --atol 1e-5 i.npz c.npz
+}

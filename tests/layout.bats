@@ -321,7 +321,7 @@ by_slices() {
 	echo 'output big = f32(arange(9000000)) * 1e-6, w = sin(f32(arange(36864))), u = cos(f32(arange(36864)))' > g.t
 	tool trace g.t | tool run -o .
 	cat > a.t <<-'END'
-	input x f32[56, 56, 96]
+	input x f32[48, 48, 96]
 	input v f32[1, 3000]
 	const big = load("big.npy")
 	const w f32[36864] = load("w.npy")

@@ -52,7 +52,7 @@ turned() {
 	turned 301 257
 	tool show l.mp > text
 	not grep -q PREFETCH text
-	grep -q 'actions: order 0 1; tile 0 16 1; tile 1 1 16; grid 1; transpose' told
+	grep -Eq 'actions: order 0 1; tile 0 ([0-9]+) 1; tile 1 1 \1; grid 1; transpose' told
 	# few would be written twice, or by too few threads
 	turned 301 33
 	grep -q 'actions: order 1 0' told

@@ -74,9 +74,9 @@ agrees() {
 }
 
 @test "vectors: registers are variables, and other statements stay loops" {
-	kernels 16 forms | tool render -t clang | tool show > forms.txt
-	grep -q 'acc[0-9]* = mulacc_f32x16(' forms.txt
-	grep -q '__attribute__((aligned(64))) float acc0\[16\];' forms.txt
+	kernels 8 forms | tool render -t clang | tool show > forms.txt
+	grep -q 'acc[0-9]* = mulacc_f32x8(' forms.txt
+	grep -q '__attribute__((aligned(64))) float acc0\[8\];' forms.txt
 	grep -A5 'void last_lane' forms.txt | grep -q '= f32_0_\[r0\];'
 	# targets without vectors have loops
 	loops vector 16 f32 | tool show | sed 's/target: "clang"/target: "opencl", global_size: [1], local_size: [1]/' | tool show -p |

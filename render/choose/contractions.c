@@ -46,10 +46,17 @@ static int row_work(const Tiling *t, int m)
 }
 
 /* Do registers hold the vectors that all rows of a block meet, besides the sums and an element of a
- * row? One is free: compilers that have none left read the vectors for each row anew. */
+ * row? Of vectors one is free: compilers that have none left read them for each row anew. */
 static bool holds_vectors(int rows, int vectors)
 {
-	return (rows + 1) * vectors + 1 < target->registers;
+	return (rows + 1) * vectors + 1 + target->vectors <= target->registers;
+}
+
+/* Or else of vectors the sums alone? */
+static bool holds_sums(int rows, int vectors)
+{
+	return holds_vectors(rows, vectors) ||
+		(target->vectors && rows * vectors + 1 < target->registers);
 }
 
 /* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
@@ -74,8 +81,7 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n)
 	int work = row_work(t, m), widest = work ? 4 : 3;
 	for (int v = 1; v <= widest && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
-			if (r * v + 1 >= target->registers || (r > rows && rows == most) ||
-				v * t->lanes > n)
+			if (!holds_sums(r, v) || (r > rows && rows == most) || v * t->lanes > n)
 				continue;
 			double s = rate(r, v, work) * fill_of(rows, r) * fill_of(n, v * t->lanes);
 			/* a kernel that updates in place has no overlapping tiles: threads share
@@ -228,6 +234,27 @@ typedef struct {
 	int64_t column_bytes, row_bytes;
 } Traffic;
 
+/* Those that a load reads, at most, where the ranges move its place: the windows of a convolution
+ * overlap. */
+static int64_t bytes_moved(const Tiling *t, const UOp *load, uint64_t ranges)
+{
+	int64_t all = bytes_of(t, load, ranges), span = 1, step;
+	Sum s;
+	sum_of(&s, load->src[0]->src[1]);
+	if (load->src[0]->nsrc > 2)
+		return all;
+	for (int i = 0; i < s.n; i++) {
+		int r = 0;
+		while (r < t->f->nrange && t->f->range[r] != s.t[i].m)
+			r++;
+		if (r == t->f->nrange ||
+			!mul_ok(llabs(s.t[i].c), most_size(t->f, r) - 1, &step) ||
+			!add_ok(span, ranges >> r & 1 ? step : 0, &span))
+			return all;
+	}
+	return mul_ok(span, dtype_size(load->dtype), &span) && span < all ? span : all;
+}
+
 static void add_bytes(int64_t *sum, int64_t bytes)
 {
 	if (!add_ok(*sum, bytes, sum))
@@ -249,7 +276,7 @@ static Traffic traffic_of(const Tiling *t, int m, int apart)
 	o.columns &= ~both;
 	for (size_t i = 0; i < l.n; i++)
 		add_bytes(free_of(l.at[i]) >> m & 1 ? &o.row_bytes : &o.column_bytes,
-			bytes_of(t, l.at[i], bound_of(t->heavy) | o.rows | o.columns));
+			bytes_moved(t, l.at[i], bound_of(t->heavy) | o.rows | o.columns));
 	vec_free(&l);
 	return o;
 }

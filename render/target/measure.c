@@ -2,16 +2,15 @@
  * as much as is read faster than memory), times by loops that do one thing. Each is the best of a
  * few runs, since other work only makes them longer. */
 #include "target/target.h"
+#include "machine/loops.h"
 #include <sched.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TURNS = 8, TIMES = 6, ROUNDS = 20000, CHAINS = 12, STEPS = 8, PLACE = 4096 };
+enum { TURNS = 8, TIMES = 6, STEPS = 8, PLACE = 4096 };
 
 /* ---- loops */
-
-typedef struct { char *at; size_t n; } Memory;
 
 /* Additions each of which waits for the one before: one cycle each. */
 static void count(const Memory *m)
@@ -25,67 +24,6 @@ static void count(const Memory *m)
 		}
 	m->at[0] = (char)x;
 }
-
-/* a product and a sum are one operation, where the processor has it */
-#if defined __GNUC__ && !defined __clang__
-#define FUSED __attribute__((optimize("fp-contract=fast")))
-#else
-#define FUSED
-#endif
-/* What is done with vectors of N bytes, in code for the processors that have them: wider ones than
- * it has would be in memory. */
-#define LOOPS(N, CODE)                                                                             \
-	typedef float Lanes##N __attribute__((vector_size(N)));                                    \
-	typedef int64_t Words##N __attribute__((vector_size(N)));                                  \
-	CODE FUSED static void mulacc_apart_##N(const Memory *m)                                   \
-	{                                                                                          \
-		Lanes##N sum[CHAINS], one = {1};                                                   \
-		for (int c = 0; c < CHAINS; c++)                                                   \
-			sum[c] = one * (float)c;                                                   \
-		/* written out, or the chains would be in memory */                                \
-		for (int i = 0; i < ROUNDS; i++)                                                   \
-			_Pragma("GCC unroll 12") for (int c = 0; c < CHAINS; c++)                  \
-				sum[c] = one * sum[c] + one;                                       \
-		for (int c = 1; c < CHAINS; c++)                                                   \
-			sum[0] += sum[c];                                                          \
-		memcpy(m->at, &sum[0], N);                                                         \
-	}                                                                                          \
-	CODE FUSED static void mulacc_in_turn_##N(const Memory *m)                                 \
-	{                                                                                          \
-		Lanes##N sum = {1}, one = {1};                                                     \
-		for (int i = 0; i < ROUNDS; i++)                                                   \
-			sum = one * sum + one;                                                     \
-		memcpy(m->at, &sum, N);                                                            \
-	}                                                                                          \
-	CODE static void read_all_##N(const Memory *m)                                             \
-	{                                                                                          \
-		const Words##N *at = (const Words##N *)m->at;                                      \
-		Words##N sum[4] = {{0}};                                                           \
-		for (size_t i = 0; i + 8 <= m->n / N; i += 8)                                      \
-			_Pragma("GCC unroll 8") for (int c = 0; c < 8; c++) sum[c % 4] |=          \
-				at[i + c];                                                         \
-		sum[0] |= sum[1] | sum[2] | sum[3];                                                \
-		/* never so, which the compiler does not know */                                   \
-		if (sum[0][0] == 12345)                                                            \
-			m->at[0] = 0;                                                              \
-	}
-#define ROW(N) {N, mulacc_apart_##N, mulacc_in_turn_##N, read_all_##N}
-
-LOOPS(16, )
-#if defined __x86_64__
-LOOPS(32, __attribute__((target("avx2,fma"))))
-LOOPS(64, __attribute__((target("avx512f"))))
-#endif
-typedef struct {
-	int bytes;
-	void (*mulacc_apart)(const Memory *), (*mulacc_in_turn)(const Memory *);
-	void (*read_all)(const Memory *);
-} Loops;
-static const Loops widths[] = {
-#if defined __x86_64__
-	ROW(64), ROW(32),
-#endif
-	ROW(16)};
 
 static void copy_half(const Memory *m) { memcpy(m->at, m->at + m->n / 2, m->n / 2); }
 
@@ -165,13 +103,11 @@ static void find_share(Machine *m, const Loops *l, const Memory *all)
 }
 
 /* Each loop in its turn, again and again: what else the machine does comes and goes. */
-void machine_measure(Machine *m, int vector)
+void machine_measure(Machine *m)
 {
-	const Loops *l = widths;
+	const Loops *l = loops_native();
 	double cycle = 0, apart = 0, in_turn = 0, copied = 0, started = 0, read[4] = {0};
 	Memory all, part[4];
-	while (l->bytes > vector && l->bytes > 16)
-		l++;
 	system_says(m);
 	all.n = bytes_for(m, 3);
 	all.at = xaligned(PLACE, all.n);

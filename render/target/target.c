@@ -182,8 +182,6 @@ static March march_native(void)
 }
 #endif
 
-int machine_vector(void) { return march_native().vector; }
-
 static March march_find(const char *name)
 {
 	March best = {NULL};

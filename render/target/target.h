@@ -58,9 +58,6 @@ Graph *target_choose(Graph *g);
 
 /* ---- measure.c: this machine's figures */
 
-/* Measures them, in about a second, with vectors of so many bytes, which the processor has; what
- * cannot be is left as it is. */
-void machine_measure(Machine *m, int vector);
-/* The vectors of this machine's processor, in bytes. */
-int machine_vector(void);
+/* Measures them, in about a second; what cannot be is left as it is. */
+void machine_measure(Machine *m);
 #endif
