@@ -169,3 +169,32 @@ first_loops() { tool fuse p.mp | tool lower -t clang "$@" --explain 2>&1 > l.mp 
 	tool diff --rtol 1e-5 --atol 1e-5 i.npz l.npz
 	tool diff --rtol 1e-5 --atol 1e-5 i.npz c.npz
 }
+
+# what stands behind an attention reads its heads: head k//64 at k%64; the sum is then over two ranges
+@test "ranges of sums of which operands take quotient and remainder are two" {
+	local fold
+	for fold in 'sum(h * w, axis=2)' 'min(h + w, axis=2)' 'sum(where(w > 0, h, 0.0), axis=2)' 'sum(relu(h) * w, axis=2)'; do
+		cat > p.t <<-END
+		input x f32[3, 20, 32]
+		h = reshape(transpose(x, [1, 0, 2]), [20, 1, 96])
+		w = reshape(sin(f32(arange(4800))), [1, 50, 96])
+		output y = $fold
+		END
+		tool trace p.t > p.mp
+		tool fuse p.mp > s.mp
+		tool lower -t clang --march x86-64-v3 --explain s.mp > l.mp 2> told
+		grep -q 'r2 is taken apart by 32' told || { echo "$fold"; cat told; return 1; }
+		tool layout -t clang --march x86-64-v3 --stop-after sums s.mp | tool show --loops > loops
+		grep -q 'over r2 < 3, r[0-9] < 32' loops || { cat loops; return 1; }
+		ok tool prove -q p.mp l.mp
+		tool run --interpret p.mp x=rand -o i.npz
+		tool run --interpret l.mp x=rand -o l.npz
+		tool run s.mp x=rand -o c.npz
+		tool diff --rtol 1e-5 --atol 1e-5 i.npz l.npz
+		tool diff --rtol 1e-5 --atol 1e-5 i.npz c.npz
+	done
+	# not into loops of a few turns
+	sed -i 's/3, 20, 32/12, 20, 8/' p.t
+	tool trace p.t | tool fuse | tool lower -t clang --explain 2> told > l.mp
+	not grep -q 'taken apart' told
+}

@@ -10,8 +10,8 @@ ARENA int64_t lower_constants;
 
 static int tile_or_one(const Plan *p, int r) { return p->tile[r].unroll ? tile_size(p, r) : 1; }
 
-/* Is the place element v of iteration after iteration of a panel, without a gap, and nothing else?
- * Finds the range r of which the next iteration's panel lies behind this one. */
+/* Is the place element v of iteration after iteration of a reduction, without a gap, and nothing
+ * else? Finds the range r of which the next iteration's panel lies behind this one. */
 static bool fills_panels(const Facts *f, Panel *n)
 {
 	Sum s;
@@ -26,8 +26,8 @@ static bool fills_panels(const Facts *f, Panel *n)
 			n->r = k;
 	n->others = n->r < 0 ? 0 : panels & ~(1ull << n->r);
 	n->step = all;
-	return s.n == __builtin_popcountll(moves) && !s.k && sum_coef(&s, f->range[n->v]) == 1 &&
-		all && n->r >= 0;
+	return s.n == __builtin_popcountll(moves) && moves & ~f->out && !s.k &&
+		sum_coef(&s, f->range[n->v]) == 1 && all && n->r >= 0;
 }
 
 /* Are there enough rows inside the loop over panels? Rows outside of it read all panels again. The

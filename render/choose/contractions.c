@@ -131,18 +131,34 @@ static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
 	return bytes;
 }
 
-/* Do the iterations of a reduction step through memory a page at a time? Then the values share a
- * few sets of a cache, which cannot hold them. */
+/* Elements between the first and the last that a tile reads along ranges that move a load by less
+ * than `most`, and one. */
+static int64_t extent_below(const Tiling *t, const Sum *s, uint64_t ranges, int64_t most)
+{
+	int64_t n = 1, step;
+	for (int r = 0; r < t->f->nrange; r++) {
+		int64_t c = llabs(sum_coef(s, t->f->range[r]));
+		int64_t size = r == t->v ? tile_size(t->p, r) : most_size(t->f, r);
+		if (c < most && ranges >> r & 1 &&
+			(!mul_ok(c, size - 1, &step) || !add_ok(n, step, &n)))
+			return INT64_MAX;
+	}
+	return n;
+}
+
+/* Do the iterations of a reduction step through memory a page at a time, over what they do not
+ * read? Then the values share a few sets of a cache, which cannot hold them. */
 static bool strides_pages(const Tiling *t, const UOp *load)
 {
 	Sum s;
+	uint64_t over = bound_of(t->heavy), moves = over | 1ull << t->v;
 	sum_of(&s, load->src[0]->src[1]);
-	for (int r = 0; r < t->f->nrange; r++)
-		if (bound_of(t->heavy) >> r & 1 &&
-			llabs(sum_coef(&s, t->f->range[r])) * dtype_size(load->dtype) %
-				target->machine.page == 0 &&
-			sum_coef(&s, t->f->range[r]))
+	for (int r = 0; r < t->f->nrange; r++) {
+		int64_t step = over >> r & 1 ? llabs(sum_coef(&s, t->f->range[r])) : 0;
+		if (step && step * dtype_size(load->dtype) % target->machine.page == 0 &&
+			extent_below(t, &s, moves, step) < step)
 			return true;
+	}
 	return false;
 }
 

@@ -62,6 +62,7 @@ Graph *layout_narrow(Graph *g);
 Graph *layout_scans(Graph *g);
 /* ranges.c: ranges of which contractions take quotient and remainder, as two. */
 Graph *layout_ranges(Graph *g);
+Graph *layout_sums(Graph *g);
 /* swaps.c: contractions of narrow integers as instructions of the target. */
 Graph *layout_swaps(Graph *g);
 /* ends.c: copies between contractions and inputs or outputs, so that layouts may be chosen for

@@ -118,6 +118,7 @@ static Graph *actions(Graph *g)
 	return g;
 }
 static Graph *tables(Graph *g) { return wanted(g) ? layout_tables(g) : g; }
+static Graph *sums(Graph *g) { return wanted(g) ? layout_sums(g) : g; }
 static Graph *slices(Graph *g) { return wanted(g) ? layout_slices(g) : g; }
 /* Has a call been split for a GPU? Its parts have no place in the workspace yet. */
 static bool has_parts(const Graph *g)
@@ -149,6 +150,7 @@ const Pass layout_passes[] = {
 		.optional = true},
 	{"actions", actions, "actions of the schedule, as the SINK says", .optional = true},
 	{"tables", tables, "tables that are also looked up, in their copies", .optional = true},
+	{"sums", sums, "ranges of sums that contractions divide, as two", .optional = true},
 	{"slices", slices, "temporaries in slices, never whole in memory", .optional = true},
 	{"plan", plan, "temporaries packed into one workspace again"},
 	{0},

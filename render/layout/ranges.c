@@ -4,6 +4,11 @@
  *
  *     y[o,r] = Σc x[c,r//2]*w[c,o,r%2]    r = 2*a + b →    y[o,2*a+b] = Σc x[c,a]*w[c,o,b]
  *
+ * So does a range of its sum, in the end, as that over the heads of an attention in the layer
+ * behind it, unless a loop over the remainder would be too short to pay:
+ *
+ *     y[r,o] = Σk x[k//64,r,k%64]*w[k,o]    k = 64*a + b →   y[r,o] = Σa,b x[a,r,b]*w[64*a + b,o]
+ *
  * So does the axis of a temporary along which such a range moves, y [o,2*n] → [o,n,2], where
  * every place in it is such a sum: it moves by plain ranges then, and may have blocks along one. */
 #include "shape/shape.h"
@@ -11,13 +16,21 @@
 #include "layout/layout.h"
 #include <stdlib.h>
 
-/* Is u the quotient or the remainder of an output range by a constant that divides its size? Then
+enum { TURNS_LEAST = 16 };
+
+/* The ranges that may be two: of the output, or of sums. One that is of both may not. */
+static uint64_t may_part(const Facts *f, bool sums)
+{
+	return sums ? f->reduced & ~f->out : f->out & ~f->serial & ~f->reduced;
+}
+
+/* Is u the quotient or the remainder of one of the ranges by a constant that divides its size? Then
  * *by is that constant. */
-static UOp *range_taken(const Facts *f, const UOp *u, Op op, int64_t *by)
+static UOp *range_taken(const UOp *u, Op op, uint64_t ranges, int64_t *by)
 {
 	int64_t rest;
 	if (u->op != op || u->src[0]->op != OP_RANGE || !ix_is_const(u->src[1], by) || *by < 2 ||
-		!(bit_of(u->src[0]) & f->out & ~f->serial & ~f->reduced))
+		!(bit_of(u->src[0]) & ranges))
 		return NULL;
 	return ix_is_const(ix_mod(u->src[0]->src[0], u->src[1]), &rest) && !rest ? u->src[0] : NULL;
 }
@@ -31,14 +44,15 @@ static bool is_plain(const Roles *r, UOp *range)
 }
 
 /* A range of which quotient and remainder by the same constant occur; NULL: none. */
-static UOp *taken_apart(const Roles *roles, int64_t *by)
+static UOp *taken_apart(const Roles *roles, bool sums, int64_t *by)
 {
 	const Facts *f = &roles->facts;
+	uint64_t ranges = may_part(f, sums);
 	for (size_t i = 0; i < f->all.n; i++) {
-		UOp *r = range_taken(f, f->all.at[i], OP_FLOORMOD, by);
-		for (size_t k = 0; r && k < f->all.n; k++) {
+		UOp *r = range_taken(f->all.at[i], OP_FLOORMOD, ranges, by);
+		for (size_t k = 0; r && k < f->all.n && *by >= (sums ? TURNS_LEAST : 2); k++) {
 			int64_t other;
-			if (range_taken(f, f->all.at[k], OP_FLOORDIV, &other) == r &&
+			if (range_taken(f->all.at[k], OP_FLOORDIV, ranges, &other) == r &&
 				other == *by && !is_plain(roles, r))
 				return r;
 		}
@@ -46,22 +60,44 @@ static UOp *taken_apart(const Roles *roles, int64_t *by)
 	return NULL;
 }
 
-static UOp *in_two(UOp *call)
+/* What stands for a range: its parts, in a sum that is over it too. */
+typedef struct { UOp *range, *high, *low, *sum; } InTwo;
+
+static UOp *over_two(UOp *u, void *ctx)
+{
+	InTwo *t = ctx;
+	UOp *src[MAX_RANGES + 2];
+	uint32_t n = 1;
+	for (uint32_t k = 1; u->op == OP_RREDUCE && k < u->nsrc && n <= MAX_RANGES; k++) {
+		src[n++] = u->src[k] == t->range ? t->high : u->src[k];
+		if (u->src[k] == t->range)
+			src[n++] = t->low;
+	}
+	if (n == 1 || n == u->nsrc)
+		return u;
+	src[0] = substitute(u->src[0], 1, &t->range, &t->sum);
+	return node_new(u->op, u->dtype, n, src, u->arg);
+}
+
+static UOp *in_two(UOp *call, bool sums)
 {
 	Roles r;
 	int64_t by;
 	while (roles_find(&r, call) && !call_prepares(call) &&
 		last_axis(&r.facts) + 1 < MAX_RANGES) {
-		UOp *range = taken_apart(&r, &by);
+		UOp *range = taken_apart(&r, sums, &by);
 		if (!range)
 			break;
 		const char *kind = range_kind(range);
-		UOp *high = ix_range(range_axis(range), kind, ix_div(range->src[0], ix_const(by)));
-		UOp *low = ix_range(last_axis(&r.facts) + 1, kind, ix_const(by));
-		UOp *sum = ix_add(ix_mul(high, ix_const(by)), low);
+		InTwo t = {.range = range};
+		t.high = ix_range(range_axis(range), kind, ix_div(range->src[0], ix_const(by)));
+		t.low = ix_range(last_axis(&r.facts) + 1, kind, ix_const(by));
+		t.sum = ix_add(ix_mul(t.high, ix_const(by)), t.low);
 		explain(call->src[0], "r%d is taken apart by %lld", range_axis(range),
 			(long long)by);
-		call = call_with_kernel(call, substitute(call->src[0], 1, &range, &sum));
+		UOp *kernel = sums ? walk_replace(call->src[0], over_two, &t) :
+			substitute(call->src[0], 1, &range, &t.sum);
+		call = call_with_kernel(call, kernel);
 	}
 	return call;
 }
@@ -189,7 +225,7 @@ Graph *layout_ranges(Graph *g)
 	UOp **call = arena_alloc((g->sink->nsrc + 1) * sizeof *call);
 	Axes x = {.at = arena_alloc((g->sink->nsrc + 1) * sizeof *x.at)};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
-		call[i] = in_two(g->sink->src[i]);
+		call[i] = in_two(g->sink->src[i], false);
 		Axis *a = call[i] != g->sink->src[i] ? axis_of_store(call[i]) : NULL;
 		if (a && !axis_at(&x, a->buffer))
 			x.at[x.n++] = *a;
@@ -201,5 +237,13 @@ Graph *layout_ranges(Graph *g)
 			make_axes(&x.at[i]);
 	for (uint32_t i = 0; x.n && i < g->sink->nsrc; i++)
 		call[i] = with_axes(&x, call[i]);
+	return graph_with_calls(g, g->sink->nsrc, call);
+}
+
+Graph *layout_sums(Graph *g)
+{
+	UOp **call = arena_alloc((g->sink->nsrc + 1) * sizeof *call);
+	for (uint32_t i = 0; i < g->sink->nsrc; i++)
+		call[i] = in_two(g->sink->src[i], true);
 	return graph_with_calls(g, g->sink->nsrc, call);
 }
