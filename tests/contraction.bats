@@ -173,7 +173,7 @@ first_loops() { tool fuse p.mp | tool lower -t clang "$@" --explain 2>&1 > l.mp 
 # what stands behind an attention reads its heads: head k//64 at k%64; the sum is then over two ranges
 @test "ranges of sums of which operands take quotient and remainder are two" {
 	local fold
-	for fold in 'sum(h * w, axis=2)' 'min(h + w, axis=2)' 'sum(where(w > 0, h, 0.0), axis=2)' 'sum(relu(h) * w, axis=2)'; do
+	for fold in 'sum(h * w, axis=2)' 'min(h + w, axis=2)' 'sum(where(w > 0, h, 0.0), axis=2)'; do
 		cat > p.t <<-END
 		input x f32[3, 20, 32]
 		h = reshape(transpose(x, [1, 0, 2]), [20, 1, 96])
