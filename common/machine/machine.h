@@ -13,6 +13,7 @@ typedef struct {
 	 * nanoseconds until other threads share a loop */
 	int cores, ops, loads, latency, clock, start;
 	int line, page;         /* bytes of a cache's line; of a page of memory */
+	int ways;               /* lines of a set of the second cache */
 	/* multiply-adds of f32 in the time that an element is copied; that have to be spared for
 	 * each element that is read besides */
 	int copy, spared;

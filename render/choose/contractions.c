@@ -60,13 +60,13 @@ static bool holds_sums(int rows, int vectors)
 }
 
 /* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
- * additions begin and loads end in a cycle, how many cycles an addition takes, and a quarter more,
- * since none begins the moment it may, and what else a row takes. */
+ * additions begin and loads end in a cycle, how many cycles an addition takes, and half as many
+ * more, since none begins the moment it may, and what else a row takes. */
 static double rate(int rows, int vectors, int row_work)
 {
 	const Machine *m = &target->machine;
 	double adds = rows * vectors / (double)m->ops,
-	       most = adds > 1.25 * m->latency ? adds : 1.25 * m->latency,
+	       most = adds > 1.5 * m->latency ? adds : 1.5 * m->latency,
 	       loads = holds_vectors(rows, vectors) ? rows + vectors : rows * (vectors + 0.5);
 	most = loads / m->loads > most ? loads / m->loads : most;
 	double all = rows * vectors, others = row_work / (4.0 * vectors);
@@ -146,17 +146,33 @@ static int64_t extent_below(const Tiling *t, const Sum *s, uint64_t ranges, int6
 	return n;
 }
 
-/* Do the iterations of a reduction step through memory a page at a time, over what they do not
- * read? Then the values share a few sets of a cache, which cannot hold them. */
-static bool strides_pages(const Tiling *t, const UOp *load)
+/* How many places, a step apart, stay in the second cache: as many as its sets between two that are
+ * the same, in each of the ways. */
+static int64_t places_kept(int64_t step)
+{
+	const Machine *m = &target->machine;
+	int64_t way = m->cache[1] / m->ways, a = step, b = way;
+	while (b) {
+		int64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return way / a * m->ways;
+}
+
+/* Do the iterations of a reduction step through memory, over what they do not read, a page at a
+ * time, or so that more values share a set of the second cache than it holds? */
+static bool strides_far(const Tiling *t, const UOp *load)
 {
 	Sum s;
 	uint64_t over = bound_of(t->heavy), moves = over | 1ull << t->v;
 	sum_of(&s, load->src[0]->src[1]);
 	for (int r = 0; r < t->f->nrange; r++) {
 		int64_t step = over >> r & 1 ? llabs(sum_coef(&s, t->f->range[r])) : 0;
-		if (step && step * dtype_size(load->dtype) % target->machine.page == 0 &&
-			extent_below(t, &s, moves, step) < step)
+		int64_t bytes = step * dtype_size(load->dtype);
+		if (step && extent_below(t, &s, moves, step) < step &&
+			(bytes % target->machine.page == 0 ||
+				most_size(t->f, r) > places_kept(bytes)))
 			return true;
 	}
 	return false;
@@ -176,7 +192,7 @@ static void pack(Tiling *t, int m, int64_t tiles)
 		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
-		bool near = !far && !strides_pages(t, u);
+		bool near = !far && !strides_far(t, u);
 		if (rows > target->local || reads_written(t->f, u) ||
 			(near && (tiles < PACK_NEAR || bytes_of(t, u, over | 1ull << t->v) <=
 				target->machine.cache[1])))

@@ -66,8 +66,10 @@ static void system_says(Machine *m)
 		m->cache[i] = n > 0 ? n : m->cache[i];
 	}
 	long line = sysconf(_SC_LEVEL1_DCACHE_LINESIZE), page = sysconf(_SC_PAGESIZE);
+	long ways = sysconf(_SC_LEVEL2_CACHE_ASSOC);
 	m->line = line > 0 ? (int)line : m->line;
 	m->page = page > 0 ? (int)page : m->page;
+	m->ways = ways > 0 && ways <= 1024 ? (int)ways : m->ways;
 	if (!sched_getaffinity(0, sizeof cpus, &cpus))
 		m->cores = CPU_COUNT(&cpus);
 }
