@@ -268,15 +268,15 @@ UOp *value_named(const Facts *f, const Val *name);
  * status, naming `what`. */
 const Val *actions_parse(const char *text, int status, const char *what);
 void actions_text(Buf *out, const Val *list);
-/* The actions that --opt gives a kernel of this name, in the form of its arg, or NULL. */
+/* What --opt gives a kernel of that name, as its arg has it, or 'SINK: …' the schedule, or NULL. */
 const Val *plan_given(const char *opt, const UOp *kernel);
-/* Those that --opt 'SINK: …' gives the schedule, or NULL. */
 const Val *schedule_given(const char *opt);
 /* Reads the actions of the kernel's arg; plan_read dies with MALFORMED when they do not fit it. */
 void plan_parse(Plan *p, const Facts *f);
 void plan_read(Plan *p, const Facts *f);
-/* The kernel's arg with the plan's actions. */
+/* The kernel's arg with the plan's actions; how many loops of order the grid's items are. */
 const Val *plan_write(const Plan *p, const Facts *f);
+int plan_grid(const Plan *p);
 
 /* ---- panels.c */
 

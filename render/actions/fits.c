@@ -167,17 +167,14 @@ static bool items_apart(const Facts *f)
 /* The grid's loops have no tails. */
 static bool grid_fits(const Plan *p, const Facts *f)
 {
-	int chunks = 0;
 	uint64_t blocks = block_ranges(p);
-	for (int r = 0; r < f->nrange; r++) {
-		chunks += p->chunk[r] > 0;
+	for (int r = 0; r < f->nrange; r++)
 		if (p->chunk[r] && !chunk_fits(p, f, r))
 			return false;
-	}
-	if (p->grid > p->norder + chunks ||
+	if (plan_grid(p) > p->norder ||
 		(p->grid && (p->mode != PLAN_LOOPS || target->gpu || !items_apart(f))))
 		return false;
-	for (int i = 0; i < p->grid - chunks; i++) {
+	for (int i = 0; i < plan_grid(p); i++) {
 		int r = p->order[i];
 		if (f->serial >> r & 1)
 			return false;
@@ -313,14 +310,10 @@ static bool transpose_fits(const Plan *p, const Facts *f, const Staged *s)
  * them. */
 static bool outside_fits(const Plan *p, const Facts *f, const Staged *s)
 {
-	int chunks = 0, loops;
-	for (int r = 0; r < f->nrange; r++) {
-		chunks += p->chunk[r] > 0;
+	for (int r = 0; r < f->nrange; r++)
 		if (p->chunk[r] && s->over >> r & 1)
 			return false;
-	}
-	loops = p->grid > chunks ? p->grid - chunks : 0;
-	for (int i = 0; i < loops; i++)
+	for (int i = 0; i < plan_grid(p); i++)
 		if (s->over >> p->order[i] & 1)
 			return false;
 	return p->mode == PLAN_LOOPS && !target->gpu && !(s->outside & f->serial);

@@ -72,13 +72,18 @@ static int write_stages(const Plan *p, const Facts *f, const Val **list)
 	return n;
 }
 
+int plan_grid(const Plan *p)
+{
+	int n = p->grid;
+	for (int i = 0; i < p->norder; i++)
+		n -= p->chunk[p->order[i]] > 0;
+	return n > 0 ? n : 0;
+}
+
 const Val *plan_write(const Plan *p, const Facts *f)
 {
 	const Val *list[2 * MAX_STAGED + 3 * MAX_RANGES + 9];
-	int n = 0, range[MAX_RANGES], items = p->grid;
-	for (int i = 0; i < p->norder; i++)
-		items -= p->chunk[p->order[i]] > 0;
-	items = items > 0 ? items : 0;
+	int n = 0, range[MAX_RANGES], items = plan_grid(p);
 	/* the loops of reductions just within the items of the grid, which chunks are outside of */
 	memcpy(range, p->order, items * sizeof *range);
 	memcpy(range + items, p->folds, p->nfolds * sizeof *range);

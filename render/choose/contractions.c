@@ -67,6 +67,7 @@ static double rate(int rows, int vectors, int row_work)
 	const Machine *m = &target->machine;
 	double adds = rows * vectors / (double)m->ops,
 	       most = adds > 1.5 * m->latency ? adds : 1.5 * m->latency,
+	       /* beside vectors of memory an element of a row takes half of a load */
 	       loads = holds_vectors(rows, vectors) ? rows + vectors : rows * (vectors + 0.5);
 	most = loads / m->loads > most ? loads / m->loads : most;
 	double all = rows * vectors, others = row_work / (4.0 * vectors);
@@ -131,14 +132,15 @@ static int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
 	return bytes;
 }
 
-/* Elements between the first and the last that a tile reads along ranges that move a load by less
- * than `most`, and one. */
-static int64_t extent_below(const Tiling *t, const Sum *s, uint64_t ranges, int64_t most)
+/* Elements from the first to the last that are read along ranges that move a place by less than
+ * `most`; along that in vectors there are so many. */
+static int64_t extent_along(
+	const Tiling *t, const Sum *s, uint64_t ranges, int64_t most, int64_t vectors)
 {
 	int64_t n = 1, step;
 	for (int r = 0; r < t->f->nrange; r++) {
 		int64_t c = llabs(sum_coef(s, t->f->range[r]));
-		int64_t size = r == t->v ? tile_size(t->p, r) : most_size(t->f, r);
+		int64_t size = r == t->v ? vectors : most_size(t->f, r);
 		if (c < most && ranges >> r & 1 &&
 			(!mul_ok(c, size - 1, &step) || !add_ok(n, step, &n)))
 			return INT64_MAX;
@@ -151,13 +153,8 @@ static int64_t extent_below(const Tiling *t, const Sum *s, uint64_t ranges, int6
 static int64_t places_kept(int64_t step)
 {
 	const Machine *m = &target->machine;
-	int64_t way = m->cache[1] / m->ways, a = step, b = way;
-	while (b) {
-		int64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return way / a * m->ways;
+	int64_t way = m->cache[1] / m->ways;
+	return way / gcd(way, step) * m->ways;
 }
 
 /* Do the iterations of a reduction step through memory, over what they do not read, a page at a
@@ -170,7 +167,7 @@ static bool strides_far(const Tiling *t, const UOp *load)
 	for (int r = 0; r < t->f->nrange; r++) {
 		int64_t step = over >> r & 1 ? llabs(sum_coef(&s, t->f->range[r])) : 0;
 		int64_t bytes = step * dtype_size(load->dtype);
-		if (step && extent_below(t, &s, moves, step) < step &&
+		if (step && extent_along(t, &s, moves, step, tile_size(t->p, t->v)) < step &&
 			(bytes % target->machine.page == 0 ||
 				most_size(t->f, r) > places_kept(bytes)))
 			return true;
@@ -270,20 +267,13 @@ typedef struct {
  * overlap. */
 static int64_t bytes_moved(const Tiling *t, const UOp *load, uint64_t ranges)
 {
-	int64_t all = bytes_of(t, load, ranges), span = 1, step;
+	int64_t all = bytes_of(t, load, ranges), span;
 	Sum s;
 	sum_of(&s, load->src[0]->src[1]);
-	if (load->src[0]->nsrc > 2)
-		return all;
-	for (int i = 0; i < s.n; i++) {
-		int r = 0;
-		while (r < t->f->nrange && t->f->range[r] != s.t[i].m)
-			r++;
-		if (r == t->f->nrange ||
-			!mul_ok(llabs(s.t[i].c), most_size(t->f, r) - 1, &step) ||
-			!add_ok(span, ranges >> r & 1 ? step : 0, &span))
+	for (int i = 0; i < s.n; i++)
+		if (s.t[i].m->op != OP_RANGE)
 			return all;
-	}
+	span = extent_along(t, &s, ranges, INT64_MAX, most_size(t->f, t->v));
 	return mul_ok(span, dtype_size(load->dtype), &span) && span < all ? span : all;
 }
 

@@ -60,7 +60,8 @@ Graph *layout_reductions(Graph *g);
 Graph *layout_narrow(Graph *g);
 /* scans.c: long scans beside few others, in parts. */
 Graph *layout_scans(Graph *g);
-/* ranges.c: ranges of which contractions take quotient and remainder, as two. */
+/* ranges.c: ranges of which contractions take quotient and remainder, as two: of outputs; of sums,
+ * when roles have been found. */
 Graph *layout_ranges(Graph *g);
 Graph *layout_sums(Graph *g);
 /* swaps.c: contractions of narrow integers as instructions of the target. */

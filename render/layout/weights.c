@@ -31,10 +31,11 @@ typedef VEC(const Val *) ActionList;
  * registers hold sums of twice as many rows: three, or two where there are only 16. */
 static int vectors_wanted(const Repack *p)
 {
-	int v = 4;
-	if (count_of(&p->r->facts, ranges_with(p->r, ROLE_ROW)) >= 4)
-		while (v-- > 1 && 2 * v * v + v + 1 >= target->registers)
-			;
+	int v = 3;
+	if (count_of(&p->r->facts, ranges_with(p->r, ROLE_ROW)) < 4)
+		return 4;
+	while (v > 1 && 2 * v * v + v + 1 >= target->registers)
+		v--;
 	return v;
 }
 

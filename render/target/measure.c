@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TURNS = 8, TIMES = 6, STEPS = 8, PLACE = 4096 };
+enum { TURNS = 8, TIMES = 6, STEPS = 8 };
 
 /* ---- loops */
 
@@ -112,7 +112,7 @@ void machine_measure(Machine *m)
 	Memory all, part[4];
 	system_says(m);
 	all.n = bytes_for(m, 3);
-	all.at = xaligned(PLACE, all.n);
+	all.at = xaligned(4096, all.n);
 	memset(all.at, 1, all.n);
 	find_share(m, l, &all);
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -121,8 +121,7 @@ void machine_measure(Machine *m)
 		run_again(&in_turn, l->mulacc_in_turn, &all, 5);
 		run_again(&started, start_thread, &all, 20);
 		for (int level = 0; level < 3; level++) {
-			part[level].n = bytes_for(m, level);
-			part[level].at = all.at;
+			part[level] = (Memory){all.at, bytes_for(m, level)};
 			run_read(&read[level], l, &part[level]);
 		}
 	}
