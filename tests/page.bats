@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The page of show --html, in headless Chromium (page.py): what the first screen says, what clicks, words and the wheel
-# lead to, and how long it takes. Skipped where there is no Chromium, but for what needs none.
+# lead to, and how much it draws for that. Skipped where there is no Chromium, but for what needs none.
 load helpers
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -17,22 +17,6 @@ page() {
 }
 
 has() { grep -qxE -- "$1" told || { echo "not told: $1"; head -n 40 told; return 1; }; }
-
-# ready PAGE: the milliseconds until the first screen was there, by the page's own clock
-ready() { page "$1" time && tail -n 1 told; }
-
-# the first screen within a second, or within five times what a page of one op takes where others use the machine
-quick() {
-	local big small
-	printf 'input x f32[4]\noutput y = x + 1\n' > small.t
-	tool trace small.t | tool show --html -o small.html
-	for _ in 1 2 3; do
-		big=$(ready "$1") small=$(ready small.html)
-		[ "$big" -lt 1000 ] || [ "$big" -lt $((5 * small)) ] && return 0
-	done
-	echo "first screen after $big ms, of a page of one op after $small"
-	return 1
-}
 
 program() {
 	printf '%s\n' 'input x f32[n, 64] where n in 1..64' 'input w f32[64, 64]' 'h = relu(x @ w + 1)' '# a comment' \
@@ -54,7 +38,6 @@ resnet() {
 	ok tool run fused.mp @0=resnet50.1.npz -n 3 --profile=profile.mp -o out.npz
 	for level in traced fused profile; do
 		ok tool show --html $level.mp -o $level.html
-		quick $level.html
 		page $level.html 'tell:#strip button.done' 'tell:#slowest tr' 'tell:.row'
 		has 'trace[0-9]+ (nodes|lines)'
 		has '▾/conv1.*'
@@ -84,7 +67,6 @@ resnet() {
 	for level in graph schedule; do
 		[ "$(tool show --count $level.mp | sed 's/.*nodes=\([0-9]*\).*/\1/')" -ge 10000 ]
 		ok tool show --html $level.mp --source big.t -o big.html
-		quick big.html
 		page big.html view wheel:-900 view drag:200 view 'click:#fit' view 'type:v77' 'tell:#rows .head' 'count:.row' \
 			'click:.row' 'click:[data-view=nodes]' 'count:.row' 'click:[data-view=program]' 'tell:.row' 'click:.row=3' \
 			'tell:#kernels tr'
