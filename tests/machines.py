@@ -24,7 +24,7 @@ PROGRAMS = {
 
 
 KEYS = {"cores": 1, "ops": 1, "loads": 1, "latency": 1, "clock": 1, "start": 1, "line": 1, "page": 1, "copy": 1, "spared": 1, "cache": 3,
-        "read": 4}
+        "read": 4, "runs": 1, "ways": 1}
 
 
 def operands(text):
@@ -46,6 +46,7 @@ def figures(r, i):
         "copy": r.choice([1, 8, 32, 200]), "spared": r.choice([1, 10, 40, 400]),
         "cache": f"{first} {second} {last}",
         "read": f"{r.randint(64, 600)} {r.randint(32, 300)} {r.randint(8, 100)} {r.randint(1, 60)}",
+        "runs": r.randint(1, 60), "ways": r.choice([1, 8, 12, 16]),
     }
     return "".join(f"{key}: {value}\n" for key, value in row.items())
 

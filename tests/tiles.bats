@@ -87,3 +87,27 @@ tiled() {
 	tool trace m.t | tool fuse | tool lower -t clang --march x86-64-v3 --explain > l.mp 2> told
 	grep -q 'r_64_.*: actions: .*prefetch_loads' told
 }
+
+# rows pages apart, in memory: the row of the processor says how it reads runs of them
+@test "tiles: rows in memory are read in runs, or a few wide ones at once where runs are slow" {
+	mkdir -p cache/sluice
+	chmod 700 cache/sluice
+	export XDG_CACHE_HOME=$PWD/cache
+	printf 'input x f32[2048, 2051]\noutput y = sum(x, axis=0), z = max(x * 0.5, axis=0)\n' | tool trace | tool fuse > p.mp
+	tool run --interpret p.mp x=rand -o a.npz
+	local runs
+	for runs in 14 8; do
+		printf 'cache: 32768 524288 16777216\nread: 192 99 53 14\nruns: %s\n' $runs > cache/sluice/machine
+		chmod 600 cache/sluice/machine
+		tool lower -t clang --march x86-64-v3 --measured --explain p.mp > l.mp 2> told
+		if [ $runs = 14 ]; then
+			grep -q 'parts_r_.*tile 0 29 8; .*prefetch_loads 1' told
+		else
+			grep -q 'parts_r_.*tile 0 129 8; .*jam 4' told
+			not grep -q prefetch_loads told
+		fi
+		tool lower -t clang --march x86-64-v3 --measured --prove p.mp > /dev/null
+		tool run l.mp x=rand -o b.npz
+		tool diff --rtol 1e-4 a.npz b.npz
+	done
+}

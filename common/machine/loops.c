@@ -26,19 +26,38 @@
 			sum = one * sum + one;                                                     \
 		memcpy(m->at, &sum, N);                                                            \
 	}                                                                                          \
-	CODE static void read_all_##N(const Memory *m)                                             \
+	CODE static inline void read_##N(Words##N sum[4], const char *from, size_t n)              \
 	{                                                                                          \
-		const Words##N *at = (const Words##N *)m->at;                                      \
-		Words##N sum[4] = {{0}};                                                           \
-		for (size_t i = 0; i + 8 <= m->n / N; i += 8)                                      \
+		const Words##N *at = (const Words##N *)from;                                       \
+		for (size_t i = 0; i + 8 <= n / N; i += 8)                                         \
 			_Pragma("GCC unroll 8") for (int c = 0; c < 8; c++)                        \
 				sum[c % 4] |= at[i + c];                                           \
+	}                                                                                          \
+	CODE static inline void keep_##N(const Memory *m, Words##N sum[4])                         \
+	{                                                                                          \
 		sum[0] |= sum[1] | sum[2] | sum[3];                                                \
 		/* never so, which the compiler does not know */                                   \
 		if (sum[0][0] == 12345)                                                            \
 			m->at[0] = 0;                                                              \
+	}                                                                                          \
+	CODE static void read_all_##N(const Memory *m)                                             \
+	{                                                                                          \
+		Words##N sum[4] = {{0}};                                                           \
+		read_##N(sum, m->at, m->n);                                                        \
+		keep_##N(m, sum);                                                                  \
+	}                                                                                          \
+	CODE static void read_runs_##N(const Memory *m)                                            \
+	{                                                                                          \
+		Words##N sum[4] = {{0}};                                                           \
+		for (size_t run = 0; run < APART; run += RUN * N)                                  \
+			for (size_t i = run; i + RUN * N <= m->n; i += APART) {                    \
+				for (int k = 0; k < RUN * N; k += 64)                              \
+					__builtin_prefetch(m->at + i + APART + k);                 \
+				read_##N(sum, m->at + i, RUN * N);                                 \
+			}                                                                          \
+		keep_##N(m, sum);                                                                  \
 	}
-#define ROW(N) {N, mulacc_apart_##N, mulacc_in_turn_##N, read_all_##N}
+#define ROW(N) {N, mulacc_apart_##N, mulacc_in_turn_##N, read_all_##N, read_runs_##N}
 
 LOOPS(16, )
 #ifdef __x86_64__

@@ -19,7 +19,7 @@ static const struct { const char *key; size_t at; int n; bool wide; } figures[] 
 	FIGURE(latency, 1, false), FIGURE(clock, 1, false), FIGURE(start, 1, false),
 	FIGURE(line, 1, false), FIGURE(page, 1, false), FIGURE(ways, 1, false),
 	FIGURE(copy, 1, false), FIGURE(spared, 1, false), FIGURE(cache, 3, true),
-	FIGURE(read, 4, false),
+	FIGURE(read, 4, false), FIGURE(runs, 1, false),
 #undef FIGURE
 };
 enum { FIGURES = sizeof figures / sizeof *figures };

@@ -19,6 +19,7 @@ typedef struct {
 	int copy, spared;
 	int64_t cache[3];       /* bytes of a core's first and second cache, and of the last */
 	int read[4];            /* bytes that a core reads of each, and of memory, in a ns */
+	int runs;               /* and of memory in short runs, each pages from the one before */
 } Machine;
 
 /* Sets the figure of that key, if it is one; dies with MALFORMED, naming whose it is, when the text

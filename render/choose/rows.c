@@ -176,6 +176,22 @@ static void write_out_window(Tiling *t)
 	tile(t->p, t->v, b.vectors, lanes);
 }
 
+/* Rows of which a tile reads a run in memory, pages from the one before: the next run is prefetched
+ * meanwhile. Where memory is slower in runs than in sequence, tiles are as wide as a quarter of the
+ * first cache, and what they load and store for that is shared by a few rows. */
+static void tile_far_rows(Tiling *t, bool open)
+{
+	const Machine *m = &target->machine;
+	if (10 * m->runs < 9 * m->read[3] && !open) {
+		int wide = (int)(m->cache[0] / 4 / (int64_t)sizeof(float) / t->lanes);
+		t->p->nlanes--;
+		tile(t->p, t->v, even_vectors(t, wide < 1 ? 1 : wide), t->lanes);
+		return;
+	}
+	t->p->jam = 1;
+	t->p->prefetch_loads = 1ull << last_fold(t);
+}
+
 void tile_rows(Tiling *t)
 {
 	int64_t iterations = length_of(t, t->heavy);
@@ -190,9 +206,7 @@ void tile_rows(Tiling *t)
 		t->p->partial = 1;
 	if (has_small_window(t))
 		write_out_window(t);
-	else if (iterations >= FEW && wants_prefetch_fold(t->p, t->f, t->v, last_fold(t))) {
-		t->p->jam = 1;
-		t->p->prefetch_loads = 1ull << last_fold(t);
-	}
+	else if (iterations >= FEW && wants_prefetch_fold(t->p, t->f, t->v, last_fold(t)))
+		tile_far_rows(t, open);
 	choose_items(t, t->p->norder);
 }
