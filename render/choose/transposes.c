@@ -12,8 +12,9 @@
 #include "choose/tiling.h"
 #include "index/ix.h"
 
-/* LINES: of a cache, that a block touches on either side */
-enum { LEAST = 4, MOST = 16, LINES = 2 };
+/* LINES: of a cache, that a block touches on either side; BESIDE: tiles of whole lines that are
+ * stored one after another */
+enum { LEAST = 4, MOST = 16, LINES = 2, BESIDE = 4 };
 
 typedef struct { const Facts *f; int v, lanes; } TurnedTile;
 
@@ -97,6 +98,26 @@ static bool stores_rows(const Plan *p, const Facts *f, int r, int v, int bytes)
 		(tiles >= MANY || least_size(f, r) % n == 0);
 }
 
+/* Where vectors are shorter than a line of what no cache holds, a tile stores whole lines, several
+ * vectors of each: of a line that comes in parts memory is read too, or written again. As many as
+ * registers hold, or twice that. */
+static bool stores_lines(Plan *p, const Facts *f, int v)
+{
+	const UOp *store = f->kernel->src[0];
+	int64_t n = p->tile[v].vector, bytes = dtype_size(store->src[0]->dtype), size;
+	int64_t line = target->machine.line / (n * bytes), full = target->registers / n;
+	int64_t vectors = line > full ? line : full;
+	vectors = vectors > 2 * full ? 2 * full : vectors;
+	if (line < 2 || vectors < 2 || least_size(f, v) < 2 * vectors * n ||
+		(mul_ok(count_of(f, f->out), bytes, &size) && size < target->machine.cache[2]))
+		return false;
+	p->tile[v].unroll = (int)vectors;
+	if (least_size(f, v) >= 2 * BESIDE * vectors * n)
+		p->chunk[v] = BESIDE;
+	p->grid = p->norder;
+	return true;
+}
+
 /* Groups tiles into blocks where there are enough; threads share these and the loops outside. */
 static void choose_blocks(Plan *p, const Facts *f, int r, int v, int bytes)
 {
@@ -132,7 +153,7 @@ bool choose_transposes(Plan *p, const Facts *f, int v, int lanes)
 		p->order[p->norder - 2] = r;
 		p->order[p->norder - 1] = v;
 		p->grid = p->norder - 1;
-	} else {
+	} else if (!stores_lines(p, f, v)) {
 		choose_blocks(p, f, r, v, bytes);
 	}
 	return true;
