@@ -161,7 +161,7 @@ first_loops() { tool fuse p.mp | tool lower -t clang "$@" --explain 2>&1 > l.mp 
 	chmod 600 cache/sluice/machine
 	export XDG_CACHE_HOME=$PWD/cache
 	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --measured --explain > l.mp 2> told
-	grep -q 'order 2 0 5; tile 2 6 1; tile 0 2 1; tile 5 1 4; chunk 0 6; grid 4' told || { cat told; return 1; }
+	grep -q 'order 2 0 5; kind 4 unroll; tile 2 6 1; tile 0 2 1; tile 5 1 4; chunk 0 6; grid 4' told || { cat told; return 1; }
 	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --measured --prove > /dev/null 2> proved
 	tool run --interpret p.mp a=rand -o i.npz
 	tool run --interpret l.mp a=rand -o l.npz
@@ -210,4 +210,16 @@ stages() { tool fuse p.mp | tool lower -t clang "$@" --explain 2>&1 > l.mp | gre
 	a f32[128,784];b f32[784,512] = min(reshape(a, [128,784,1]) + reshape(b, [1,784,512]), axis=1) | 1
 	a f32[128,784];b bool[784,2048] = sum(where(reshape(b, [1,784,2048]), reshape(a, [128,784,1]), 0.0), axis=1) | 1
 	END
+}
+
+# a short loop in a longer one is written out, unless a tile's windows overlap along it
+@test "the innermost loop, written out" {
+	program 'a f32[1,128,15,13] = conv2d(a, reshape(sin(f32(arange(17920))), [140,128,1,1]))'
+	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --explain > l.mp 2> told
+	grep -q 'r_140_15_13_128: actions: .*kind 4 unroll' told || { cat told; return 1; }
+	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --prove > /dev/null
+	program 'a f32[1,3,30,30] = conv2d(a, reshape(sin(f32(arange(9408))), [64,3,7,7]), stride=2)'
+	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --explain > l.mp 2> told
+	grep -q 'r_64_12_12_3_7_7: actions: order' told || { cat told; return 1; }
+	not grep -q 'r_64_12_12_3_7_7: actions: .*unroll' told
 }

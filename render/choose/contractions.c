@@ -9,6 +9,8 @@
 /* tiles that must read a packed operand: one that is far, or whose rows share few sets of a cache;
  * others */
 enum { PACK_LEAST = 4, PACK_NEAR = 32 };
+/* additions of vectors in a loop that is written out; times that it is run for an element */
+enum { WRITTEN = 128, OFTEN = 4 };
 static const double SERIAL = 0.6;       /* the worth of a block that one thread computes alone */
 static const double OPEN = 0.5;         /* of one along a symbolic size, which may be 1 */
 
@@ -326,6 +328,41 @@ static void order_rows(Tiling *t, int m, int apart)
 			order_last(p, order[i]);
 }
 
+/* Does a tile read a place of an operand in several iterations of range r, as windows that overlap
+ * do? */
+static bool reads_again(const Tiling *t, int r)
+{
+	bool again = false;
+	Loads l = loads_in(t->heavy->src[0]);
+	for (size_t i = 0; i < l.n; i++) {
+		Sum s;
+		sum_of(&s, l.at[i]->src[0]->src[1]);
+		int64_t step = llabs(sum_coef(&s, t->f->range[r]));
+		for (int k = 0; k < t->p->nlanes; k++) {
+			int side = t->p->lanes[k];
+			int64_t beside = llabs(sum_coef(&s, t->f->range[side]));
+			again |= step && beside && beside < most_size(t->f, r) * step &&
+				step < t->p->tile[side].unroll * beside;
+		}
+	}
+	vec_free(&l);
+	return again;
+}
+
+/* The innermost loop is written out where it is a short one of few additions in a longer one: each
+ * of its ends is a guess of the processor, and its places are then parts of the instructions. Of
+ * windows gcc would keep what is read again, beyond the registers that there are. */
+static void write_out(Tiling *t)
+{
+	int r = last_fold(t);
+	int64_t size = most_size(t->f, r), block = 1;
+	for (int i = 0; i < t->p->nlanes; i++)
+		block *= t->p->tile[t->p->lanes[i]].unroll;
+	if (target->vectors && least_size(t->f, r) == size && size > 1 && size * block <= WRITTEN &&
+		length_of(t, t->heavy) >= OFTEN * size && !reads_again(t, r))
+		t->p->unrolled |= 1ull << r;
+}
+
 void tile_contraction(Tiling *t, TileBlock b, bool far)
 {
 	Plan *p = t->p;
@@ -359,6 +396,7 @@ void tile_contraction(Tiling *t, TileBlock b, bool far)
 	else
 		order_rows(t, b.m, apart);
 	choose_items(t, packs(t) ? p->norder - 1 : p->norder);
+	write_out(t);
 }
 
 void tile_dot(Tiling *t)

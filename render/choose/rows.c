@@ -26,8 +26,7 @@ int even_vectors(const Tiling *t, int most)
 	return even > 0 ? even : most;
 }
 
-/* The innermost loop of the heavy reduction. */
-static int last_fold(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
+int last_fold(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy)); }
 
 /* Is an operand read sequentially, iteration after iteration, with more constants than the last
  * cache keeps until the next call, of which other buffers and programs leave a part? A core waits

@@ -66,6 +66,8 @@ void tile_dot(Tiling *t);
 
 /* Elements of a row of accumulators: an eighth of the first cache, beside what is summed. */
 int row_tile(void);
+/* The innermost loop of the heavy reduction. */
+int last_fold(const Tiling *t);
 /* Vectors of a tile, at most `most`, such that the tiles share the row evenly. */
 int even_vectors(const Tiling *t, int most);
 /* Is the heavy reduction one over a few terms of known number, in a window that slides, and of so
