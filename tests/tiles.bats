@@ -111,3 +111,18 @@ tiled() {
 		tool diff --rtol 1e-4 a.npz b.npz
 	done
 }
+
+# rows that are looked up: one after another where registers hold the sums, else a few at once
+@test "tiles: sums of rows that are looked up" {
+	local columns jam
+	for columns in 64 512; do
+		printf 'input i i64[50, 30]\ninput w f32[900, %s]\noutput y = sum(embedding(i, w), axis=1), z = max(embedding(i, w), axis=1)\n' \
+			$columns | tool trace | tool fuse > p.mp
+		tool lower -t clang --march x86-64-v3 --explain p.mp > l.mp 2> told
+		jam=$(grep -c 'actions: .*jam 4' told || true)
+		[ $columns = 64 ] && [ "$jam" = 0 ] || { [ $columns = 512 ] && [ "$jam" -gt 0 ]; }
+		tool run --interpret p.mp i=zeros w=rand -o a.npz
+		tool run l.mp i=zeros w=rand -o b.npz
+		tool diff --rtol 1e-5 a.npz b.npz
+	done
+}

@@ -47,6 +47,23 @@ static bool reads_one_stream(const Tiling *t)
 	return one && lower_constants >= target->machine.cache[2] / 3;
 }
 
+/* Does an operand say where another one's rows are, of which registers hold the sums? Lines of
+ * several rows by turns are slower then than each row's in sequence. */
+static bool gathers(const Tiling *t)
+{
+	if (t->p->tile[t->v].unroll >= target->registers)
+		return false;
+	Loads l = loads_in(t->heavy->src[0]);
+	bool any = false;
+	for (size_t i = 0; i < l.n; i++) {
+		Loads says = loads_in(l.at[i]->src[0]->src[1]);
+		any |= says.n && free_of(l.at[i]) >> last_fold(t) & 1;
+		vec_free(&says);
+	}
+	vec_free(&l);
+	return any;
+}
+
 /* Vectors of a row of accumulators: as many as there are registers, so that no iteration loads and
  * stores them, but a quarter of a page of each row that is read, which prefetchers can follow. */
 static int row_vectors(const Tiling *t)
@@ -200,7 +217,7 @@ void tile_rows(Tiling *t)
 	order_vector(t);
 	tile(t->p, t->v, even_vectors(t, iterations < FEW ? 4 : wide), t->lanes);
 	t->p->apart = iterations >= 64 && reads_one_stream(t);
-	t->p->jam = t->p->apart ? 2 : iterations >= 4 ? 4 : 1;
+	t->p->jam = t->p->apart ? 2 : iterations >= 4 && !gathers(t) ? 4 : 1;
 	if (kernel_lanes(t->f) == 1)
 		t->p->partial = 1;
 	if (has_small_window(t))
