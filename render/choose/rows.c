@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+bool slow_in_runs(void) { return 10 * target->machine.runs < 9 * target->machine.read[3]; }
+
 int row_tile(void) { return (int)(target->machine.cache[0] / 8 / sizeof(float)); }
 
 /* Elements of a tile, at most `most`, such that tiles share n evenly. */
@@ -198,7 +200,7 @@ static void write_out_window(Tiling *t)
 static void tile_far_rows(Tiling *t, bool open)
 {
 	const Machine *m = &target->machine;
-	if (10 * m->runs < 9 * m->read[3] && !open) {
+	if (slow_in_runs() && !open) {
 		int wide = (int)(m->cache[0] / 4 / (int64_t)sizeof(float) / t->lanes);
 		t->p->nlanes--;
 		tile(t->p, t->v, even_vectors(t, wide < 1 ? 1 : wide), t->lanes);

@@ -368,14 +368,26 @@ static void tile_elements(Tiling *t)
 	choose_items(t, t->p->norder > 1 ? t->p->norder - 1 : 1);
 }
 
+static bool turns(const Plan *p)
+{
+	for (int i = 0; i < p->nstage; i++)
+		if (p->stage[i].along)
+			return true;
+	return false;
+}
+
+/* Do stores go past the caches? Of what no cache holds. Of tiles that are turned, whose lines lie
+ * pages apart, also where these would be read slowly before they are written: of what the second
+ * caches do not hold. */
 static bool streams(const Tiling *t)
 {
+	const Machine *m = &target->machine;
+	int64_t held = turns(t->p) && slow_in_runs() ? m->cores * m->cache[1] : m->cache[2];
 	for (uint32_t i = 0; i < t->f->kernel->nsrc; i++) {
 		const UOp *store = t->f->kernel->src[i];
 		int64_t bytes;
 		if (!mul_ok(count_of(t->f, t->f->out), dtype_size(store->src[0]->dtype), &bytes) ||
-			bytes < target->machine.cache[2] ||
-			least_size(t->f, t->v) % tile_size(t->p, t->v))
+			bytes < held || least_size(t->f, t->v) % tile_size(t->p, t->v))
 			return false;
 	}
 	return !t->f->in_place;

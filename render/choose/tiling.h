@@ -66,6 +66,8 @@ void tile_dot(Tiling *t);
 
 /* Elements of a row of accumulators: an eighth of the first cache, beside what is summed. */
 int row_tile(void);
+/* Is memory read more slowly in short runs, each pages from the one before, than in sequence? */
+bool slow_in_runs(void);
 /* The innermost loop of the heavy reduction. */
 int last_fold(const Tiling *t);
 /* Vectors of a tile, at most `most`, such that the tiles share the row evenly. */

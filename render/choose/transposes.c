@@ -86,13 +86,14 @@ static void order_behind(Plan *p, int r, int v)
 
 /* Are rows of what is stored long enough for a core to follow, several at a time, and does all of
  * it stay in a cache? Then they are written from end to end, where threads have shares of them and
- * few are written twice, by tiles that overlap. */
+ * few are written twice, by tiles that overlap; not where lines that lie pages apart, which that
+ * loads, are read slowly. */
 static bool stores_rows(const Plan *p, const Facts *f, int r, int v, int bytes)
 {
 	enum { MANY = 8 };
 	int64_t n = p->tile[v].vector, tiles = least_size(f, r) / n, size;
 	int64_t items = count_of(f, f->out & ~(1ull << r | 1ull << v));
-	return least_size(f, v) * bytes >= target->machine.page / 4 &&
+	return !slow_in_runs() && least_size(f, v) * bytes >= target->machine.page / 4 &&
 		mul_ok(count_of(f, f->out), bytes, &size) && size < target->machine.cache[2] &&
 		mul_ok(items, tiles, &items) && items >= ITEMS &&
 		(tiles >= MANY || least_size(f, r) % n == 0);

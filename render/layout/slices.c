@@ -22,7 +22,7 @@
  * beside them. */
 int64_t slice_bytes(void) { return target->machine.cache[1] / 2; }
 static int64_t near_bytes(void) { return target->machine.cache[1]; }
-int64_t sliced_bytes(void) { return 2 * target->machine.cache[1]; }
+int64_t sliced_bytes(void) { return target->machine.cache[1]; }
 
 /* What is known of a call, found once: for each of its slots the loops of the call that index the
  * leading axes of its places, as far as all places agree. */
