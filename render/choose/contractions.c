@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 /* tiles that must read a packed operand: one that is far, or whose rows share few sets of a cache;
- * others */
-enum { PACK_LEAST = 4, PACK_NEAR = 32 };
+ * one in runs, where these are slow; others */
+enum { PACK_LEAST = 4, PACK_RUNS = 16, PACK_NEAR = 32 };
 /* additions of vectors in a loop that is written out; times that it is run for an element */
 enum { WRITTEN = 128, OFTEN = 4 };
+static const double BESIDE = 0.25;      /* of the time of loads is not hidden by arithmetic */
 static const double SERIAL = 0.6;       /* the worth of a block that one thread computes alone */
 static const double OPEN = 0.5;         /* of one along a symbolic size, which may be 1 */
 
@@ -71,7 +72,8 @@ static double rate(int rows, int vectors, int row_work)
 	       most = adds > 1.5 * m->latency ? adds : 1.5 * m->latency,
 	       /* beside vectors of memory an element of a row takes half of a load */
 	       loads = holds_vectors(rows, vectors) ? rows + vectors : rows * (vectors + 0.5);
-	most = loads / m->loads > most ? loads / m->loads : most;
+	loads /= m->loads;
+	most = (loads > most ? loads : most) + BESIDE * loads;
 	double all = rows * vectors, others = row_work / (4.0 * vectors);
 	return adds / most * (1 - 0.5 / all) / (1 + others);
 }
@@ -81,7 +83,7 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n)
 {
 	TileBlock best = {m, 1, 1, 0};
 	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
-	int work = row_work(t, m), widest = work ? 4 : 3;
+	int work = row_work(t, m), widest = 4;
 	for (int v = 1; v <= widest && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
 			if (!holds_sums(r, v) || (r > rows && rows == most) || v * t->lanes > n)
@@ -159,9 +161,9 @@ static int64_t places_kept(int64_t step)
 	return way / gcd(way, step) * m->ways;
 }
 
-/* Do the iterations of a reduction step through memory, over what they do not read, a page at a
- * time, or so that more values share a set of the second cache than it holds? */
-static bool strides_far(const Tiling *t, const UOp *load)
+/* Do the iterations of a reduction step through memory over what they do not read? Far: a page at a
+ * time, or so that more values share a set of the second cache than it holds. */
+static bool strides(const Tiling *t, const UOp *load, bool far)
 {
 	Sum s;
 	uint64_t over = bound_of(t->heavy), moves = over | 1ull << t->v;
@@ -170,7 +172,7 @@ static bool strides_far(const Tiling *t, const UOp *load)
 		int64_t step = over >> r & 1 ? llabs(sum_coef(&s, t->f->range[r])) : 0;
 		int64_t bytes = step * dtype_size(load->dtype);
 		if (step && extent_along(t, &s, moves, step, tile_size(t->p, t->v)) < step &&
-			(bytes % target->machine.page == 0 ||
+			(!far || bytes % target->machine.page == 0 ||
 				most_size(t->f, r) > places_kept(bytes)))
 			return true;
 	}
@@ -178,8 +180,8 @@ static bool strides_far(const Tiling *t, const UOp *load)
 }
 
 /* Operands that every tile of rows reads are packed in the order in which they are read, where they
- * are too far apart for the caches, or too large and read by so many tiles that it outweighs the
- * copy. */
+ * are too far apart for the caches, or lie in runs that the processor reads slowly, or are too
+ * large, and read by so many tiles that it outweighs the copy. */
 static void pack(Tiling *t, int m, int64_t tiles)
 {
 	Plan *p = t->p;
@@ -187,14 +189,15 @@ static void pack(Tiling *t, int m, int64_t tiles)
 	Loads l = loads_in(t->heavy->src[0]);
 	for (size_t i = 0; i < l.n && p->nstage < MAX_STAGED; i++) {
 		UOp *u = l.at[i];
-		bool far = movement_of(t->f, u, t->v) == FAR;
 		if (free_of(u) >> m & 1 || !(free_of(u) >> t->v & 1) || !(free_of(u) & over))
 			continue;
 		int64_t rows = tile_size(p, t->v) * count_of(t->f, over & free_of(u)) * 4;
-		bool near = !far && !strides_far(t, u);
+		bool far = movement_of(t->f, u, t->v) == FAR || strides(t, u, true);
+		bool runs = slow_in_runs() && strides(t, u, false);
+		bool large = bytes_of(t, u, over | 1ull << t->v) > target->machine.cache[1];
 		if (rows > target->local || reads_written(t->f, u) ||
-			(near && (tiles < PACK_NEAR || bytes_of(t, u, over | 1ull << t->v) <=
-				target->machine.cache[1])))
+			tiles < (far ? PACK_LEAST : runs ? PACK_RUNS : PACK_NEAR) ||
+			!(far || runs || large))
 			continue;
 		p->stage[p->nstage].value = u;
 		p->stage[p->nstage++].over = over & free_of(u);
