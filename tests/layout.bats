@@ -310,6 +310,55 @@ by_slices() {
 	grep -q "is turned" told
 }
 
+# scores that fall by 1 a key, as of ALiBi: most weights are subnormal, or smaller
+@test "layout: weights of an attention that are faint beside the greatest are 0" {
+	local form t
+	for form in 'softmax(s) @ v' 'e @ v / sum(e, 2)[:,:,none]'; do
+		for t in f32 f64; do
+			cat > p.t <<-END
+			input q $t[2, 70, 16]
+			input k $t[2, 90, 16]
+			input v $t[2, 90, 16]
+			d = $t(arange(90)[none,:] - arange(70)[:,none]) * 12
+			s = q @ swapaxes(k, 1, 2) + where(d <= 0, d, -inf)[none,:,:]
+			e = exp2((s - max(s, 2)[:,:,none]) * 1.5)
+			output y = $form
+			END
+			tool trace p.t > p.mp
+			tool fuse p.mp | tool lower -t clang --explain > l.mp 2> told
+			grep -q 'weights below 2^-[0-9]*00 of the greatest in a row of' told
+			tool run --interpret p.mp q=rand k=rand v=rand -o i.npz
+			ok tool run l.mp q=rand k=rand v=rand -o c.npz
+			tool diff --rtol 1e-5 --atol 1e-6 i.npz c.npz
+			run tool prove p.mp l.mp
+			[ "$status" = 3 ] && [[ $output == *'or faint weights' ]]
+			tool fuse p.mp | tool lower -t clang --strict --explain > s.mp 2> told
+			run grep 'weights below' told
+			[ "$status" = 1 ]
+		done
+	done
+	# what is itself a result keeps its subnormals; so does what is read otherwise than by a sum
+	sed 's/output y/output e\n&/' p.t > e.t
+	sed 's/output y.*/output y = max(e * 1e30, axis=2), z = e @ v/' p.t > m.t
+	for form in e m; do
+		tool trace $form.t | tool fuse | tool lower -t clang --explain 2> told > /dev/null
+		run grep 'weights below' told
+		[ "$status" = 1 ]
+	done
+	# a mark of -inf leaves out what it is beside, however large
+	printf 'input s f32[64,64]\ninput v f32[64,64]\noutput y = softmax(s) @ v' | tool trace | tool fuse | tool lower -t clang > l.mp
+	python3 -c 'import struct, sys
+def put(name, of):
+    head = "{%r: %r, %r: False, %r: (64, 64)}" % ("descr", "<f4", "fortran_order", "shape")
+    head = head.ljust(117) + "\n"
+    open(name, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + b"".join(struct.pack("<f", of(i // 64, i % 64)) for i in range(4096)))
+put("s.npy", lambda i, k: float("-inf") if k % 2 else -k * 3.0)
+put("v.npy", lambda i, k: 3e38 if i % 2 else 1.0)'
+	tool run l.mp s=s.npy v=v.npy -o o.npz
+	tool run --interpret l.mp s=s.npy v=v.npy -o i.npz
+	tool diff --rtol 1e-6 o.npz i.npz
+}
+
 @test "layout: an open number of slices" {
 	by_slices open 1 2 4 5 9 18 21
 	grep -q "is never whole: [0-9]* at a time" told

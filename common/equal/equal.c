@@ -586,7 +586,7 @@ static EqualVerdict compare_edges(Comparison *edges, int at_edges, uint64_t seed
 	if (!same_over(edges, DRAW_EDGES, at_edges, seed))
 		return EQUAL_REFUTED;
 	buf_printf(edges->report, "no difference at %d draws of edge values; over the field it "
-		"cannot be told of a running maximum",
+		"cannot be told of a running maximum, or faint weights",
 		edges->done);
 	return EQUAL_UNKNOWN;
 }

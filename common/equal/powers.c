@@ -2,15 +2,17 @@
  * or a fold of exponentials in parts, makes one of several:
  *
  *     2^(x - m)  →  2^(x - k) * 2^(k - m)        k: the greatest so far
- */
+ *
+ * Nor is a weight that is faint beside the greatest 0 there. */
 #include "equal/parts.h"
 
-/* Does a kernel compute with a running maximum (its arg says so)? */
-static bool runs_maximum(const Graph *g)
+/* Does a kernel's arg say so: `online`, that it computes with a running maximum, `faint`, that
+ * faint weights are 0? */
+static bool says(const Graph *g, const char *what)
 {
 	Nodes all = walk(g->sink);
 	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_KERNEL && val_get(all.at[i]->arg, "online"))
+		if (all.at[i]->op == OP_KERNEL && val_get(all.at[i]->arg, what))
 			return true;
 	return false;
 }
@@ -48,6 +50,6 @@ static bool rescales(const Graph *g)
 
 bool powers_differ(const Graph *a, const Graph *b, const Graph *normal_a, const Graph *normal_b)
 {
-	return runs_maximum(a) != runs_maximum(b) ||
+	return says(a, "online") != says(b, "online") || says(a, "faint") != says(b, "faint") ||
 		(has_parts(a) != has_parts(b) && (rescales(normal_a) || rescales(normal_b)));
 }

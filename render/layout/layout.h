@@ -83,6 +83,10 @@ void largest_first(size_t n, UOp **call);
 Graph *layout_operands(Graph *g);
 /* online.c: softmax and the product behind it with a running maximum and sum. */
 Graph *layout_online(Graph *g);
+/* faint.c: weights of an attention that are faint beside the greatest are 0. An EXP2 of at most 1
+ * with that in its place. */
+Graph *layout_faint(Graph *g);
+UOp *without_faint(UOp *e);
 /* fuse_at.c: one action fuse_at */
 Graph *layout_fuse_at(Graph *g, const Val *action);
 /* slices.c: temporaries passed from call to call in slices that stay in a cache. */

@@ -314,7 +314,7 @@ static UOp *powers_call(const Attention *a, UOp *const *temp)
 	UOp *least = const_identity(OP_MAX, m->dtype);
 	m = NODE(OP_WHERE, m->dtype, VNIL, NODE(OP_CMPEQ, DT_BOOL, VNIL, m, least),
 		const_num(m->dtype, 0), m);
-	UOp *value = scaled(a, NODE(OP_SUB, x->dtype, VNIL, x, m));
+	UOp *value = without_faint(scaled(a, NODE(OP_SUB, x->dtype, VNIL, x, m)));
 	return block_call(&b, temp, "exp", store_block(&b, temp, POWERS, value), temp[POWERS]);
 }
 

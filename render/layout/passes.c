@@ -103,6 +103,10 @@ static Graph *online(Graph *g)
 {
 	return may_grow(g) && !lower_opt.strict ? layout_online(g) : g;
 }
+static Graph *faint(Graph *g)
+{
+	return wanted(g) && !lower_opt.strict ? layout_faint(g) : g;
+}
 /* Those that the document brings, or --opt gives; the list leaves the SINK. */
 static Graph *actions(Graph *g)
 {
@@ -147,6 +151,8 @@ const Pass layout_passes[] = {
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
 	{"operands", operands, "operands in the wrong order transposed", .optional = true},
 	{"online", online, "softmax and the product behind it with a running maximum and sum",
+		.optional = true},
+	{"faint", faint, "weights of an attention that are faint beside the greatest are 0",
 		.optional = true},
 	{"actions", actions, "actions of the schedule, as the SINK says", .optional = true},
 	{"tables", tables, "tables that are also looked up, in their copies", .optional = true},

@@ -11,6 +11,7 @@
 #include "target/target.h"
 #include "lower/lower.h"
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { INLINE_SIZE = 24, INLINE_INDEX = 10, INLINE_DEPTH = 12 };
@@ -372,6 +373,29 @@ static void update_tuple(Lowering *l, const Nest *n, const Inst *m, int k, UOp *
 		emit(l, store_at(component(n, m, k, i)->reg, at, out[i]));
 }
 
+/* Lanes that a mask names are added at the cost of an addition, where vectors are so long that a
+ * processor has masks. */
+static bool has_masks(void) { return target->vectors && target->vector >= 64; }
+
+static bool is_zero(const UOp *u)
+{
+	double zero;
+	return const_is_float(u, &zero) && zero == 0 && !signbit(zero);
+}
+
+/* acc + where(c, x, 0) is where(c, acc + x, acc): a sum begins with 0 and is never -0. */
+static UOp *updated(const UOp *of, UOp *acc, UOp *term)
+{
+	bool some = term->op == OP_WHERE && val_is_str(of->arg, "ADD") && has_masks() &&
+		(of->dtype == DT_F32 || of->dtype == DT_F64);
+	UOp *sum[2] = {acc, acc};
+	if (!some || (!is_zero(term->src[1]) && !is_zero(term->src[2])))
+		return fold(of, acc, term);
+	int k = is_zero(term->src[1]);
+	sum[k] = fold(of, acc, term->src[1 + k]);
+	return NODE(OP_WHERE, of->dtype, VNIL, term->src[0], sum[0], sum[1]);
+}
+
 /* the part of a nest's inner scope that runs once in each iteration */
 static void emit_updates(Lowering *l, Scope *s)
 {
@@ -391,7 +415,8 @@ static void emit_updates(Lowering *l, Scope *s)
 		if (n->partial)
 			at = ix_add(ix_mul(at, ix_const(s->parts)), s->part);
 		if (!folds_tuple(m->of))
-			emit(l, store_at(reg, at, fold(m->of, load_at(reg, at), m->src[k]->ref)));
+			emit(l, store_at(reg, at,
+					updated(m->of, load_at(reg, at), m->src[k]->ref)));
 		else if (!m->of->arg->i)
 			update_tuple(l, n, m, k, at);
 	}

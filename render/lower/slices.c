@@ -346,6 +346,8 @@ static void put_buffers(MergedCall *g, bool written)
 static const Val *whole_arg(const MergedCall *g)
 {
 	static const char *const same[] = {"target", "march", "global_size"};
+	/* how a softmax is computed, which equal/powers.c asks */
+	static const char *const softmax[] = {"online", "faint"};
 	const Val *parts[MAX_SLICE_CALLS], *arg;
 	Buf name = {0};
 	UOp *work = ix_const(0);
@@ -366,8 +368,11 @@ static const Val *whole_arg(const MergedCall *g)
 		arg = v ? val_set(arg, same[i], v) : arg;
 	}
 	buf_free(&name);
-	const Val *online = val_get(g->call[g->n - 1]->src[0]->arg, "online");
-	arg = online ? val_set(arg, "online", online) : arg;
+	for (int c = 0; c < g->n; c++)
+		for (int i = 0; i < 2; i++) {
+			const Val *is = val_get(g->call[c]->src[0]->arg, softmax[i]);
+			arg = is ? val_set(arg, softmax[i], is) : arg;
+		}
 	return val_set(arg, "parts", val_array(g->n, parts));
 }
 

@@ -224,6 +224,15 @@ static bool of_places(UOp *c)
 	return lo[0] != INT64_MIN && lo[1] != INT64_MIN && hi[0] != INT64_MAX && hi[1] != INT64_MAX;
 }
 
+/* WHERE(c, x + y, x) of floats: y; with x and x + y exchanged if k is 1. NULL: it is none. */
+static UOp *added_some(const UOp *u, int k)
+{
+	const UOp *sum = u->src[1 + k];
+	bool is = sum->op == OP_ADD && sum->src[0] == u->src[2 - k] &&
+		(elem(u) == DT_F32 || elem(u) == DT_F64);
+	return is ? sum->src[1] : NULL;
+}
+
 static VText where_text(Printer *p, UOp *u)
 {
 	UOp *c = u->src[0];
@@ -238,8 +247,13 @@ static VText where_text(Printer *p, UOp *u)
 		return VALUE(PREC_WHERE, "%s ? %s : %s", expr_at(p, c, PREC_EQ), a, b);
 	}
 	DType d = lane_dtype(elem(u));
-	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", d),
-		mask_arg(p, c, dtype_size(d)), a, b);
+	const char *m = mask_arg(p, c, dtype_size(d));
+	for (int k = 0; k < 2; k++)
+		if (added_some(u, k))
+			return VALUE(PREC_ATOM, "%s(%s, %s, %s%s)", vector_fn(p, "add_if", d),
+				k ? a : b, vector_arg(p, added_some(u, k)), k ? "~" : "",
+				k ? arena_printf("(%s)", m) : m);
+	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", d), m, a, b);
 }
 
 /* ---- arithmetic */

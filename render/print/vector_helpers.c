@@ -133,6 +133,8 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 /* x86: one spelling for clang and one for gcc, or one for both; the plain C that follows ends it */
 #define AVX512(clang, gcc) "#if defined __AVX512F__ && defined __clang__\n\treturn " clang \
 	";\n#elif defined __AVX512F__\n\treturn " gcc ";\n#else\n"
+#define AVX512DQ(clang, gcc) "#if defined __AVX512DQ__ && defined __clang__\n\treturn " clang \
+	";\n#elif defined __AVX512DQ__\n\treturn " gcc ";\n#else\n"
 #define WITH(macro, both) "#ifdef __" macro "__\n\treturn " both ";\n#else\n"
 #define DOES(macro, both) "#ifdef __" macro "__\n\t" both ";\n#else\n"
 #define END "#endif\n}\n"
@@ -205,6 +207,9 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 #define STORE_IF VECTOR_INLINE "void $N($E *p, $V v, $M m)\n{\n"
 #define STORE_EACH "\tfor (int i = 0; i < $n; i++)\n\t\tif (m[i])\n\t\t\tp[i] = v[i];\n"
 
+/* lanes of a whose mask is not set stay as they are */
+#define ADD_IF "\treturn " BLEND("m", "(a + b)", "a") ";\n"
+
 /* flt: 1 for floats, 0 for integers, -1 for all; size: least bytes of an element; bytes: of the
  * vector, 0: any, WIDE: wider than any register */
 enum { WIDE = -1, REGISTER = 64 };
@@ -262,6 +267,13 @@ static const HelperRow table[] = {
 	{"where", -1, 0, 0,
 		VECTOR_INLINE
 		"$V $N($M m, $V a, $V b)\n{\n\treturn " BLEND("m", "a", "b") ";\n}\n"},
+	{"add_if", 1, 0, 64,
+		VECTOR_INLINE "$V $N($V a, $V b, $M m)\n{\n"
+			AVX512DQ("__builtin_ia32_select$p_512(\n"
+				 "\t\t__builtin_ia32_cvt$d2mask512(($J)m), a + b, a)",
+				"__builtin_ia32_add$p512_mask(\n\t\ta, b, a, "
+				"__builtin_ia32_cvt$d2mask512(($J)m), 4)") ADD_IF END},
+	{"add_if", 1, 0, 0, VECTOR_INLINE "$V $N($V a, $V b, $M m)\n{\n" ADD_IF "}\n"},
 	EXTREME(max, "<"),
 	EXTREME(min, ">"),
 	EXTREME_WITH(max, "<"),
