@@ -93,7 +93,7 @@ tiled() {
 	mkdir -p cache/sluice
 	chmod 700 cache/sluice
 	export XDG_CACHE_HOME=$PWD/cache
-	printf 'input x f32[2048, 2051]\noutput y = sum(x, axis=0), z = max(x * 0.5, axis=0)\n' | tool trace | tool fuse > p.mp
+	printf 'input x f32[256, 2051]\noutput y = sum(x, axis=0), z = max(x * 0.5, axis=0)\n' | tool trace | tool fuse > p.mp
 	tool run --interpret p.mp x=rand -o a.npz
 	local runs
 	for runs in 14 8; do
