@@ -233,6 +233,24 @@ static UOp *added_some(const UOp *u, int k)
 	return is ? sum->src[1] : NULL;
 }
 
+/* by a mask of lanes, or by one condition for all of them */
+static VText add_if(Printer *p, UOp *u, int k)
+{
+	UOp *c = u->src[0];
+	DType d = elem(u);
+	const char *a = vector_arg(p, u->src[2 - k]), *b = vector_arg(p, added_some(u, k)), *set;
+	if (varies(c)) {
+		set = mask_arg(p, c, dtype_size(d));
+	} else {
+		expr_text(p, c);
+		set = expr_at(p, c, PREC_ANY);
+	}
+	if (k)
+		set = arena_printf("%s(%s)", varies(c) ? "~" : "!", set);
+	const char *fn = vector_fn(p, varies(c) ? "add_if" : "add_all_if", d);
+	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", fn, a, b, set);
+}
+
 static VText where_text(Printer *p, UOp *u)
 {
 	UOp *c = u->src[0];
@@ -246,14 +264,12 @@ static VText where_text(Printer *p, UOp *u)
 		expr_text(p, c);
 		return VALUE(PREC_WHERE, "%s ? %s : %s", expr_at(p, c, PREC_EQ), a, b);
 	}
-	DType d = lane_dtype(elem(u));
-	const char *m = mask_arg(p, c, dtype_size(d));
 	for (int k = 0; k < 2; k++)
 		if (added_some(u, k))
-			return VALUE(PREC_ATOM, "%s(%s, %s, %s%s)", vector_fn(p, "add_if", d),
-				k ? a : b, vector_arg(p, added_some(u, k)), k ? "~" : "",
-				k ? arena_printf("(%s)", m) : m);
-	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", d), m, a, b);
+			return add_if(p, u, k);
+	DType d = lane_dtype(elem(u));
+	return VALUE(PREC_ATOM, "%s(%s, %s, %s)", vector_fn(p, "where", d),
+		mask_arg(p, c, dtype_size(d)), a, b);
 }
 
 /* ---- arithmetic */

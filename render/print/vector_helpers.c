@@ -210,6 +210,9 @@ const char *vector_helper(Printer *p, const VWords *w, const char *text)
 /* lanes of a whose mask is not set stay as they are */
 #define ADD_IF "\treturn " BLEND("m", "(a + b)", "a") ";\n"
 
+#define ADD_ALL VECTOR_INLINE "$V $N($V a, $V b, int set)\n{\n"
+#define ADD_ALL_PLAIN "\tconst $M m = ($M){0} - set;\n" ADD_IF
+
 /* flt: 1 for floats, 0 for integers, -1 for all; size: least bytes of an element; bytes: of the
  * vector, 0: any, WIDE: wider than any register */
 enum { WIDE = -1, REGISTER = 64 };
@@ -274,6 +277,11 @@ static const HelperRow table[] = {
 				"__builtin_ia32_add$p512_mask(\n\t\ta, b, a, "
 				"__builtin_ia32_cvt$d2mask512(($J)m), 4)") ADD_IF END},
 	{"add_if", 1, 0, 0, VECTOR_INLINE "$V $N($V a, $V b, $M m)\n{\n" ADD_IF "}\n"},
+	/* for all lanes: a mask made of a scalar's register takes half of what one of lanes does */
+	{"add_all_if", 1, 0, 64,
+		ADD_ALL AVX512("__builtin_ia32_select$p_512(-set, a + b, a)",
+			"__builtin_ia32_add$p512_mask(a, b, a, $G-set, 4)") ADD_ALL_PLAIN END},
+	{"add_all_if", 1, 0, 0, ADD_ALL ADD_ALL_PLAIN "}\n"},
 	EXTREME(max, "<"),
 	EXTREME(min, ">"),
 	EXTREME_WITH(max, "<"),
