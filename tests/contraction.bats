@@ -175,6 +175,42 @@ first_loops() { tool fuse p.mp | tool lower -t clang "$@" --explain 2>&1 > l.mp 
 	done
 }
 
+# a word of bits is read for all lanes where a processor has no masks; infinities and NaN of the last terms are left out
+@test "conditions of sums that vectors use again are words" {
+	local fold t prove=--prove
+	for fold in 'where(c, b, 0.0)' 'where(c, 0, w)' 'where(c, b * 2, 0)'; do
+		for t in f32 f64; do
+			cat > p.t <<-END
+			input x $t[3,9]
+			input z $t[9,260]
+			k = arange(9)
+			c = ((x > 0.3) & (k < 7)[none,:])[:,:,none]
+			b = (z / $t(k < 7)[:,none])[none,:,:]
+			w = z[none,:,:]
+			output y = sum($fold, axis=1)
+			END
+			tool trace p.t > p.mp
+			tool fuse p.mp > f.mp
+			tool lower -t clang --march x86-64-v3 $prove --explain f.mp > l.mp 2> told
+			grep -q 'a condition of its sum as words of bits' told || { cat told; return 1; }
+			prove=
+			tool run --interpret p.mp x=rand z=rand -o i.npz
+			tool run --interpret l.mp x=rand z=rand -o l.npz
+			tool diff --rtol 1e-5 --atol 1e-5 i.npz l.npz
+			grep -qw avx2 /proc/cpuinfo || continue
+			tool run l.mp x=rand z=rand -o c.npz
+			tool diff --rtol 1e-5 --atol 1e-5 i.npz c.npz
+		done
+	done
+	# not one that differs by lane, nor what few vectors use
+	for fold in 'input x f32[9,11,300]|where(x > 0, z[none,:,:], 0)' 'input x f32[9,11]|where(x[:,:,none] > 0, z[none,:,:20], 0)'; do
+		printf '%s\ninput z f32[11,300]\noutput y = sum(%s, axis=1)\n' "${fold%%|*}" "${fold#*|}" > p.t
+		tool trace p.t | tool fuse | tool lower -t clang --march x86-64-v3 --explain 2> told > /dev/null
+		run grep -q 'words of bits' told
+		[ "$status" = 1 ]
+	done
+}
+
 @test "in chunks of as many columns as it holds" {
 	program 'a f32[1,160,15,13] = conv2d(a, reshape(sin(f32(arange(22400))), [140,160,1,1]))'
 	mkdir -p cache/sluice

@@ -331,7 +331,8 @@ by_slices() {
 			ok tool run l.mp q=rand k=rand v=rand -o c.npz
 			tool diff --rtol 1e-5 --atol 1e-6 i.npz c.npz
 			run tool prove p.mp l.mp
-			[ "$status" = 3 ] && [[ $output == *'or faint weights' ]]
+			[ "$status" = 3 ]
+			[[ $output == *'or faint weights' ]]
 			tool fuse p.mp | tool lower -t clang --strict --explain > s.mp 2> told
 			run grep 'weights below' told
 			[ "$status" = 1 ]

@@ -9,7 +9,7 @@ static bool stands_anywhere(const UOp *u, int depth)
 {
 	enum { DEEP = 12 };
 
-	if (u->op == OP_LET || u->op == OP_CONST || u->op == OP_VAR)
+	if (u->op == OP_LET || u->op == OP_CONST || u->op == OP_VAR || u->op == OP_RANGE)
 		return true;
 	if (u->op == OP_LOAD)
 		return u->nsrc == 1 && u->src[0]->src[0]->op == OP_PARAM;
@@ -35,7 +35,38 @@ static UOp *take_back(UOp *u, void *ctx)
 	return u->op == OP_KERNEL ? lanes_as_loops(u) : equal_named(u);
 }
 
-static UOp *bare(UOp *u, void *ctx) { return unmask(u); }
+/* The BITCAST that u is, or names. */
+static UOp *known_bits(UOp *u)
+{
+	if (u->op == OP_LET)
+		return u->src[0]->op == OP_BITCAST && stands_anywhere(u->src[0], 0) ? u->src[0] :
+										     NULL;
+	return u->op == OP_BITCAST ? u : NULL;
+}
+
+/* A float of which an integer's bits leave all or nothing, for a field has no bits:
+ *
+ *     BITCAST(AND(BITCAST(x), c))   →   WHERE(c == -1, x, WHERE(c == 0, 0, itself)) */
+static UOp *unmask_whole(UOp *u)
+{
+	UOp *and = u->op == OP_BITCAST && dtype_float(u->dtype) ? u->src[0] : NULL, *bits = NULL;
+	int k = 0;
+
+	while (and && and->op == OP_LET)
+		and = and->src[0];
+	for (; and && and->op == OP_AND && k < 2 && !bits; k++)
+		bits = known_bits(and->src[k]);
+	UOp *c = bits ? and->src[2 - k] : NULL, *x = bits ? bits->src[0] : NULL;
+	if (!c || x->dtype != u->dtype)
+		return u;
+	UOp *rest = NODE(OP_WHERE, u->dtype, VNIL,
+		NODE(OP_CMPEQ, DT_BOOL, VNIL, c, const_int(c->dtype, 0)),
+		const_num(u->dtype, 0), u);
+	return NODE(OP_WHERE, u->dtype, VNIL,
+		NODE(OP_CMPEQ, DT_BOOL, VNIL, c, const_int(c->dtype, -1)), x, rest);
+}
+
+static UOp *bare(UOp *u, void *ctx) { return unmask_whole(unmask(u)); }
 
 Graph *equal_normal(const Graph *g)
 {

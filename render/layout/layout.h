@@ -87,6 +87,8 @@ Graph *layout_online(Graph *g);
  * with that in its place. */
 Graph *layout_faint(Graph *g);
 UOp *without_faint(UOp *e);
+/* masks.c: conditions of sums as words, where vectors use them again. */
+Graph *layout_masks(Graph *g);
 /* fuse_at.c: one action fuse_at */
 Graph *layout_fuse_at(Graph *g, const Val *action);
 /* slices.c: temporaries passed from call to call in slices that stay in a cache. */

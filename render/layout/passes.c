@@ -99,6 +99,8 @@ static Graph *weights(Graph *g)
 	return wanted(g) || for_gpu(g) ? layout_weights(g) : g;
 }
 static Graph *operands(Graph *g) { return may_grow(g) ? layout_operands(g) : g; }
+/* Vectors of 64 bytes have registers of masks. */
+static Graph *masks(Graph *g) { return may_grow(g) && target->vector < 64 ? layout_masks(g) : g; }
 static Graph *online(Graph *g)
 {
 	return may_grow(g) && !lower_opt.strict ? layout_online(g) : g;
@@ -150,6 +152,7 @@ const Pass layout_passes[] = {
 	{"blocks", blocks, "channels in blocks of a vector, padding in buffers", .optional = true},
 	{"weights", weights, "constants in the order in which they are read", .optional = true},
 	{"operands", operands, "operands in the wrong order transposed", .optional = true},
+	{"masks", masks, "conditions of sums that vectors use again, as words", .optional = true},
 	{"online", online, "softmax and the product behind it with a running maximum and sum",
 		.optional = true},
 	{"faint", faint, "weights of an attention that are faint beside the greatest are 0",
