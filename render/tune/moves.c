@@ -2,7 +2,7 @@
  *
  *     order 0 1; tile 0 8 1; tile 1 3 16; grid 1
  *     →  order 1 0; …      tile 0 7 1      tile 0 16 1      grid 2      … without tile 0
- *        tile 0 16 1; tile 1 1 16
+ *        tile 0 24 1; tile 1 1 16     tile 0 6 1; tile 1 4 16 …
  *        … with partial 4      … with stage LOAD.1 2      split 2 64 before it
  *
  * What may be added is drawn from the rows of actions.def by their forms: ranges and values are the
@@ -79,17 +79,25 @@ static void change_numbers(Moves *m, size_t i)
 	}
 }
 
-/* A tile twice as long and another one half as long, so that both fill the same registers. */
+/* A tile of another length, and another one as long as fills the same registers with it: as many
+ * accumulators, or those that leave room for the vectors that they are added to. */
 static void change_shape(Moves *m, size_t i)
 {
+	enum { LONGEST = 8 };
 	const Val *a = m->list->a[i];
 	for (size_t k = 0; k < m->list->n; k++) {
 		const Val *b = m->list->a[k];
-		if (k == i || !is_action(b, "tile") || b->a[2]->i < 2)
+		if (k == i || !is_action(b, "tile"))
 			continue;
-		const Val *longer = with_word(a, 2, val_int(2 * a->a[2]->i));
-		const Val *shorter = with_word(b, 2, val_int(b->a[2]->i / 2));
-		add(m, edited(edited(m->list, i, longer, false), k, shorter, false));
+		for (int64_t n = 1; n <= LONGEST; n++) {
+			int64_t all = a->a[2]->i * b->a[2]->i;
+			int64_t fill[] = {all / n, (target->registers - 2) / n - 1};
+			const Val *of = edited(m->list, i, with_word(a, 2, val_int(n)), false);
+			for (int j = 0; j < 2 && n != a->a[2]->i; j++)
+				if (fill[j] > 0 && (!j || fill[1] != fill[0]))
+					add(m, edited(of, k, with_word(b, 2, val_int(fill[j])),
+						false));
+		}
 	}
 }
 
