@@ -122,7 +122,7 @@ static int find_windows(const Tiling *t, Window *w)
 
 bool has_small_window(const Tiling *t)
 {
-	enum { WORTH = 1 << 16 };
+	enum { WORTH = 1 << 12 };
 	uint64_t over = bound_of(t->heavy);
 	Window w[2];
 	return length_of(t, t->heavy) < FEW_WRITTEN && kernel_lanes(t->f) > 1 &&
@@ -210,8 +210,21 @@ static void tile_far_rows(Tiling *t, bool open)
 	t->p->prefetch_loads = 1ull << last_fold(t);
 }
 
+/* As many of the outermost loops as have so many iterations together. */
+static int loops_for(const Tiling *t, int64_t items)
+{
+	int64_t all = 1;
+	int n = 0;
+	while (n < t->p->norder && all < items)
+		if (!mul_ok(all, loops_of(t, t->p->order[n++]), &all))
+			all = items;
+	return n;
+}
+
 void tile_rows(Tiling *t)
 {
+	/* where a window is written out, an item takes few cycles: what begins it counts */
+	enum { WINDOW_ITEMS = 64 };
 	int64_t iterations = length_of(t, t->heavy);
 	/* a symbolic number of columns may be too small for a tile to be of use */
 	bool open = least_size(t->f, t->v) < most_size(t->f, t->v);
@@ -222,9 +235,10 @@ void tile_rows(Tiling *t)
 	t->p->jam = t->p->apart ? 2 : iterations >= 4 && !gathers(t) ? 4 : 1;
 	if (kernel_lanes(t->f) == 1)
 		t->p->partial = 1;
-	if (has_small_window(t))
+	bool window = has_small_window(t);
+	if (window)
 		write_out_window(t);
 	else if (iterations >= FEW && wants_prefetch_fold(t->p, t->f, t->v, last_fold(t)))
 		tile_far_rows(t, open);
-	choose_items(t, t->p->norder);
+	choose_items(t, window ? loops_for(t, WINDOW_ITEMS) : t->p->norder);
 }
