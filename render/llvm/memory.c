@@ -150,7 +150,7 @@ void llvm_prefetch(Printer *p, UOp *u)
 
 	if (dtype_lanes(index->dtype) > 1)
 		die(MALFORMED, "node %u PREFETCH: of lanes", u->id);
-	llvm_do(p, "call void @llvm.prefetch.p0i8(i8* %s, i32 %d, i32 3, i32 1)",
+	llvm_do(p, "call void @llvm.prefetch.p0i8(i8* %s, i32 %d, i32 %d, i32 1)",
 		llvm_emit(p, "bitcast %s to i8*", address(p, index, false)),
-		val_is_str(u->arg, "store"));
+		val_is_str(u->arg, "store"), val_is_str(u->arg, "second") ? 2 : 3);
 }

@@ -260,7 +260,7 @@ static uint64_t ranges_asked(const Lowering *l, const Panel *n)
 }
 
 /* Each tile of rows prefetches its share of the panel, a little in each iteration of the
- * reduction. */
+ * reduction, into the second cache: the first one holds what is read now. */
 static void panel_emit(Lowering *l, const Scope *s)
 {
 	const Facts *f = &l->facts;
@@ -288,7 +288,7 @@ static void panel_emit(Lowering *l, const Scope *s)
 		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
 		at = ix_add(at, substitute(index->src[1], k, from, here));
 		emit(l,
-			NODE(OP_PREFETCH, DT_NONE, VNIL,
+			NODE(OP_PREFETCH, DT_NONE, val_str("second"),
 				NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
 	}
 }

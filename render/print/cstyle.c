@@ -156,7 +156,9 @@ static void print_prefetch(Printer *p, UOp *u)
 		return;
 	expr_text(p, u->src[0]);
 	print_line(p, "%s(&%s%s);", p->d->prefetch, expr_place(p, u->src[0]),
-		val_is_str(u->arg, "store") ? ", 1" : "");
+		val_is_str(u->arg, "store")  ? ", 1" :
+			val_is_str(u->arg, "second") ? ", 0, 2" :
+						       "");
 }
 
 /* ---- neighbours that are moved at once */
