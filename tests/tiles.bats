@@ -126,3 +126,33 @@ tiled() {
 		tool diff --rtol 1e-5 a.npz b.npz
 	done
 }
+
+# a long chain of operations for each element, and more than the last cache holds: twice as many vectors side by side, stored past
+# the caches; of less neither
+@test "tiles: elements with long chains whose data no cache holds" {
+	local n want
+	while read -r n want; do
+		printf 'input x f32[%s]\ninput z f32[%s]\noutput y = gelu(x * z + 1)\n' "$n" "$n" | tool trace | tool fuse |
+			tool lower -t clang --march x86-64-v4 --explain 2> told > l.mp
+		grep -q "actions: order 0; $want\$" told || { cat told; return 1; }
+	done <<-'END'
+	1000000 tile 0 4 16; grid 1
+	8000000 tile 0 8 16; grid 1; nontemporal
+	END
+}
+
+# windows are written out from 4096 terms on
+@test "tiles: small windows are written out" {
+	local n
+	for n in 14 5; do
+		printf 'input x f32[1,32,%s,%s]\ninput w f32[32,1,3,3]\noutput y = conv2d(x, w, padding=1, groups=32)\n' $n $n > p.t
+		tool trace p.t > p.mp
+		tool fuse p.mp | tool lower -t clang --march x86-64-v4 --explain > l.mp 2> told
+		if [ $n = 14 ]; then
+			grep -q 'actions: .*kind 3 unroll; kind 4 unroll' told
+		fi
+		tool run --interpret p.mp x=rand w=rand -o i.npz
+		tool run --interpret l.mp x=rand w=rand -o l.npz
+		tool diff --rtol 1e-5 --atol 1e-5 i.npz l.npz
+	done
+}
