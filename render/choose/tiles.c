@@ -10,6 +10,7 @@
  *                                   are shorter than half a vector: vectors of i
  *
  * Nothing here depends on where a kernel came from. */
+#include "shape/shape.h"
 #include "target/target.h"
 #include "choose/choose.h"
 #include "choose/tiling.h"
@@ -354,17 +355,24 @@ static void add_place(const Tiling *t, const UOp *index, DType d, int64_t *all)
 		*all = INT64_MAX;
 }
 
-/* Is more loaded and stored than the last cache holds? */
+/* Is more loaded and stored than one and a half times what the last cache holds? Of each buffer the
+ * first load counts. */
 static bool moves_memory(const Tiling *t)
 {
 	int64_t all = 0;
+	uint64_t seen = 0;
 	for (uint32_t i = 0; i < t->f->kernel->nsrc; i++)
 		add_place(t, t->f->kernel->src[i]->src[0], t->f->kernel->src[i]->src[0]->dtype,
 			&all);
-	for (size_t i = 0; i < t->f->all.n; i++)
-		if (t->f->all.at[i]->op == OP_LOAD)
-			add_place(t, t->f->all.at[i]->src[0], t->f->all.at[i]->dtype, &all);
-	return all > target->machine.cache[2];
+	for (size_t i = 0; i < t->f->all.n; i++) {
+		const UOp *u = t->f->all.at[i];
+		bool load = u->op == OP_LOAD && u->src[0]->src[0]->op == OP_PARAM;
+		int64_t slot = load ? param_slot(u->src[0]->src[0]) : 64;
+		if (load && !(slot < 64 && seen >> slot & 1))
+			add_place(t, u->src[0], u->dtype, &all);
+		seen |= slot < 64 ? 1ull << slot : 0;
+	}
+	return all / 3 * 2 > target->machine.cache[2];
 }
 
 /* Several vectors of a row, or one each of several rows; more where an element waits for a long

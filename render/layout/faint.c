@@ -46,34 +46,44 @@ static UOp *power_along(const UOp *e)
 
 /* ---- who reads the weights */
 
+/* Does u load the buffer, plainly, along that range in its axis `axis`? */
+static bool loads_along(
+	const UOp *u, const UOp *call, const UOp *buffer, uint32_t axis, const UOp *range)
+{
+	return u->op == OP_LOAD && u->nsrc == 1 && place_buffer(call, u->src[0]) == buffer &&
+		u->src[0]->nsrc > axis && u->src[0]->src[axis] == range;
+}
+
 /* Is the value of every load of the buffer summed along the range that is its place's axis `axis`,
  * as it is or in a product? */
 static bool sums_all(const UOp *call, const UOp *buffer, uint32_t axis)
 {
 	Nodes all = walk(call->src[0]);
-	VEC(UOp *) summed = {0};
+	Map summed = {0};               /* products that are, and sums */
 	bool ok = true;
 	for (size_t i = 0; i < all.n; i++) {
-		UOp *u = all.at[i], *body = u->src[0];
+		UOp *u = all.at[i], *body = u->nsrc ? u->src[0] : NULL;
 		if (u->op != OP_RREDUCE || u->nsrc != 2 || !val_is_str(u->arg, "ADD"))
 			continue;
-		for (uint32_t k = 0; k < (body->op == OP_MUL ? 2 : 1); k++) {
-			UOp *load = body->op == OP_MUL ? body->src[k] : body;
-			if (load->op == OP_LOAD && load->src[0]->src[axis] == u->src[1])
-				vec_push(&summed, body);
-		}
+		if (loads_along(body, call, buffer, axis, u->src[1]))
+			map_put(&summed, PKEY(u), u);
+		for (uint32_t k = 0; body->op == OP_MUL && k < 2; k++)
+			if (loads_along(body->src[k], call, buffer, axis, u->src[1]))
+				map_put(&summed, PKEY(body), body);
 	}
 	for (size_t i = 0; i < all.n && ok; i++)
 		for (uint32_t k = 0; k < all.at[i]->nsrc && ok; k++) {
-			const UOp *u = all.at[i], *load = u->src[k];
-			bool is = load->op == OP_LOAD && place_buffer(call, load->src[0]) == buffer;
-			bool in = u->op == OP_RREDUCE && load->nsrc == 1 &&
-				load->src[0]->src[axis] == u->src[1] && val_is_str(u->arg, "ADD");
-			for (size_t j = 0; is && !in && j < summed.n; j++)
-				in = summed.at[j] == u && u->op == OP_MUL && load->nsrc == 1;
-			ok = !is || in;
+			const UOp *u = all.at[i]->src[k];
+			ok = u->op != OP_LOAD || place_buffer(call, u->src[0]) != buffer ||
+				map_get(&summed, PKEY(all.at[i]));
 		}
-	vec_free(&summed);
+	/* a product is read by its sum alone */
+	for (size_t i = 0; i < all.n && ok; i++)
+		for (uint32_t k = 0; k < all.at[i]->nsrc && ok; k++)
+			ok = all.at[i]->src[k]->op != OP_MUL ||
+				!map_get(&summed, PKEY(all.at[i]->src[k])) ||
+				all.at[i]->op == OP_RREDUCE;
+	map_free(&summed);
 	return ok;
 }
 
@@ -94,7 +104,8 @@ static bool only_summed(const UOp *sink, const UOp *writer, uint32_t axis)
 		const UOp *call = sink->src[i];
 		if (call == writer || !call_touches(call, buffer))
 			continue;
-		if (!call_has_kernel(call) || call_slot(call, buffer) == 0 ||
+		int slot = call_has_kernel(call) ? call_slot(call, buffer) : -1;
+		if (slot < 0 || slot >= 64 || call_writes(call) >> slot & 1 ||
 			!sums_all(call, buffer, axis))
 			return false;
 		readers++;
@@ -114,7 +125,9 @@ static UOp *weights_stored(const UOp *store)
 
 static UOp *without(const UOp *sink, UOp *call)
 {
-	const UOp *store = call_has_kernel(call) && !call_prepares(call) ? call_store(call) : NULL;
+	bool plain = call_has_kernel(call) && !call_prepares(call) &&
+		!val_get(call->src[0]->arg, "actions");
+	const UOp *store = plain ? call_store(call) : NULL;
 	if (!store || !buffer_is(call->src[1], "temp"))
 		return call;
 	UOp *e = weights_stored(store);

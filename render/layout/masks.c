@@ -49,7 +49,8 @@ static bool is_worth(MaskedSum *m, const UOp *vector)
 static bool find_masked(MaskedSum *m, UOp *call)
 {
 	*m = (MaskedSum){0};
-	if (!call_has_kernel(call) || call_prepares(call) || !roles_find(&m->r, call) ||
+	if (!call_has_kernel(call) || call_prepares(call) ||
+		val_get(call->src[0]->arg, "actions") || !roles_find(&m->r, call) ||
 		m->r.facts.serial || m->r.facts.in_place || m->r.facts.gated)
 		return false;
 	UOp *fold = m->r.c.fold, *vector = stored_along(&m->r.facts);
