@@ -57,13 +57,14 @@ static UOp *unmask_whole(UOp *u)
 	for (; and && and->op == OP_AND && k < 2 && !bits; k++)
 		bits = known_bits(and->src[k]);
 	UOp *c = bits ? and->src[2 - k] : NULL, *x = bits ? bits->src[0] : NULL;
-	if (!c || x->dtype != u->dtype)
+	uint64_t all = ~0ull, none = 0;
+	if (!c || x->dtype != u->dtype || c->op == OP_CONST)
 		return u;
 	UOp *rest = NODE(OP_WHERE, u->dtype, VNIL,
-		NODE(OP_CMPEQ, DT_BOOL, VNIL, c, const_int(c->dtype, 0)),
+		NODE(OP_CMPEQ, DT_BOOL, VNIL, c, const_bits(c->dtype, &none)),
 		const_num(u->dtype, 0), u);
 	return NODE(OP_WHERE, u->dtype, VNIL,
-		NODE(OP_CMPEQ, DT_BOOL, VNIL, c, const_int(c->dtype, -1)), x, rest);
+		NODE(OP_CMPEQ, DT_BOOL, VNIL, c, const_bits(c->dtype, &all)), x, rest);
 }
 
 static UOp *bare(UOp *u, void *ctx) { return unmask_whole(unmask(u)); }
