@@ -122,6 +122,12 @@ bool const_is_float(const UOp *u, double *v)
 	return n ? (*v = n->f, true) : false;
 }
 
+bool const_is_zero(const UOp *u)
+{
+	double v;
+	return const_is_float(u, &v) && v == 0 && !signbit(v);
+}
+
 UOp *const_identity(Op op, DType dt)
 {
 	switch (op_info[op].identity) {

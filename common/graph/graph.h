@@ -96,6 +96,8 @@ void const_get(const UOp *u, void *bytes8);
 bool const_is_int(const UOp *u, int64_t *v);
 /* true and *v set when u is a float CONST */
 bool const_is_float(const UOp *u, double *v);
+/* true when u is the float CONST 0, not -0 */
+bool const_is_zero(const UOp *u);
 static inline bool is_const(const UOp *u) { return u->op == OP_CONST; }
 /* The number of a LET, DEFINE_REG or DEFINE_LOCAL among those of its kernel; -1: u is none. */
 int64_t statement_id(const UOp *u);

@@ -11,6 +11,7 @@
 enum { PACK_LEAST = 4, PACK_RUNS = 16, PACK_NEAR = 32 };
 /* additions of vectors in a loop that is written out; times that it is run for an element */
 enum { WRITTEN = 128, OFTEN = 4 };
+enum { WIDEST = 4 };                    /* vectors of a block's row */
 static const double BESIDE = 0.25;      /* of the time of loads is not hidden by arithmetic */
 static const double SERIAL = 0.6;       /* the worth of a block that one thread computes alone */
 static const double OPEN = 0.5;         /* of one along a symbolic size, which may be 1 */
@@ -64,7 +65,8 @@ static bool holds_sums(int rows, int vectors)
 
 /* The share of the arithmetic units' time that a block of rows by vectors uses, by how many
  * additions begin and loads end in a cycle, how many cycles an addition takes, and half as many
- * more, since none begins the moment it may, and what else a row takes. */
+ * more, since none begins the moment it may, what of the loads is not hidden, and what else a row
+ * takes. */
 static double rate(int rows, int vectors, int row_work)
 {
 	const Machine *m = &target->machine;
@@ -83,8 +85,8 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n)
 {
 	TileBlock best = {m, 1, 1, 0};
 	int64_t most = most_size(t->f, m), rows = usual_size(least_size(t->f, m), most);
-	int work = row_work(t, m), widest = 4;
-	for (int v = 1; v <= widest && v * t->lanes <= n + t->lanes - 1; v++)
+	int work = row_work(t, m);
+	for (int v = 1; v <= WIDEST && v * t->lanes <= n + t->lanes - 1; v++)
 		for (int r = 1; r <= 28; r++) {
 			if (!holds_sums(r, v) || (r > rows && rows == most) || v * t->lanes > n)
 				continue;

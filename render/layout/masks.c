@@ -9,7 +9,6 @@
 #include "target/target.h"
 #include "document/document.h"
 #include "layout/layout.h"
-#include <math.h>
 #include <stdlib.h>
 
 enum { SUM_LEAST = 8 };
@@ -22,12 +21,6 @@ typedef struct {
 	UOp *order[MAX_RANGES];         /* the ranges that move it */
 	int n;
 } MaskedSum;
-
-static bool is_zero(const UOp *u)
-{
-	double zero;
-	return const_is_float(u, &zero) && zero == 0 && !signbit(zero);
-}
 
 /* Do enough vectors use the condition again, and are all sizes known? */
 static bool is_worth(MaskedSum *m, const UOp *vector)
@@ -58,10 +51,10 @@ static bool find_masked(MaskedSum *m, UOp *call)
 	if (!vector || m->body->op != OP_WHERE || !val_is_str(fold->arg, "ADD") ||
 		(fold->dtype != DT_F32 && fold->dtype != DT_F64))
 		return false;
-	m->exchanged = is_zero(m->body->src[1]);
+	m->exchanged = const_is_zero(m->body->src[1]);
 	m->cond = m->body->src[0];
 	m->x = m->body->src[1 + m->exchanged];
-	return is_zero(m->body->src[2 - m->exchanged]) && is_worth(m, vector);
+	return const_is_zero(m->body->src[2 - m->exchanged]) && is_worth(m, vector);
 }
 
 /* The call with words for the condition; *made: the one before it, which makes them. */

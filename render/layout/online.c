@@ -17,7 +17,6 @@
  * score is -inf give NaN, as they do without this: for p, m is then 0, so that blocks of such
  * scores have p = 0. */
 #include "layout/online.h"
-#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -74,12 +73,6 @@ static bool is_fold(const UOp *u, const char *op, const UOp *over)
 	return u->op == OP_RREDUCE && val_is_str(u->arg, op) && u->nsrc == 2 && u->src[1] == over;
 }
 
-static bool is_positive(const UOp *c)
-{
-	return c->op == OP_CONST && dtype_float(c->dtype) && c->arg->kind == VAL_FLOAT &&
-		c->arg->f > 0 && isfinite(c->arg->f);
-}
-
 static bool is_elementwise(UOp *x)
 {
 	Nodes all = walk(x);
@@ -90,21 +83,9 @@ static bool is_elementwise(UOp *x)
 }
 
 /* exp2((x - max x) * c) of the row along `key` */
-static bool match_power(Attention *a, UOp *e, UOp *key)
+static bool match_power(Attention *a, const UOp *e, const UOp *key)
 {
-	if (e->op != OP_EXP2)
-		return false;
-	UOp *from = e->src[0];
-	a->scale = NULL;
-	if (from->op == OP_MUL) {
-		a->scale = from->src[is_positive(from->src[1])];
-		from = from->src[!is_positive(from->src[1])];
-		if (!is_positive(a->scale))
-			return false;
-	}
-	a->x = from->op == OP_SUB ? from->src[0] : NULL;
-	return a->x && is_fold(from->src[1], "MAX", key) && from->src[1]->src[0] == a->x &&
-		is_elementwise(a->x);
+	return softmax_power(e, &a->x, &a->scale) == key && is_elementwise(a->x);
 }
 
 static bool match_softmax(Attention *a)

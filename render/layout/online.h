@@ -28,6 +28,9 @@ static inline UOp *call_store(const UOp *call)
 	const UOp *k = call->src[0];
 	return k->nsrc == 1 && k->src[0]->nsrc == 2 ? k->src[0] : NULL;
 }
+/* exp2((x - max x) * scale), scale NULL: 1: the range along which that is the greatest, and these;
+ * NULL: e is none (faint.c). */
+const UOp *softmax_power(const UOp *e, UOp **x, UOp **scale);
 /* Puts the calls in place of the three behind those so far. */
 void online_calls(Online *o, const Attention *a);
 #endif

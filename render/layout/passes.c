@@ -99,8 +99,7 @@ static Graph *weights(Graph *g)
 	return wanted(g) || for_gpu(g) ? layout_weights(g) : g;
 }
 static Graph *operands(Graph *g) { return may_grow(g) ? layout_operands(g) : g; }
-/* Vectors of 64 bytes have registers of masks. */
-static Graph *masks(Graph *g) { return may_grow(g) && target->vector < 64 ? layout_masks(g) : g; }
+static Graph *masks(Graph *g) { return may_grow(g) && !target_masks(target) ? layout_masks(g) : g; }
 static Graph *online(Graph *g)
 {
 	return may_grow(g) && !lower_opt.strict ? layout_online(g) : g;

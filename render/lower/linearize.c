@@ -11,7 +11,6 @@
 #include "target/target.h"
 #include "lower/lower.h"
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 
 enum { INLINE_SIZE = 24, INLINE_INDEX = 10, INLINE_DEPTH = 12 };
@@ -373,25 +372,16 @@ static void update_tuple(Lowering *l, const Nest *n, const Inst *m, int k, UOp *
 		emit(l, store_at(component(n, m, k, i)->reg, at, out[i]));
 }
 
-/* Lanes that a mask names are added at the cost of an addition, where vectors are so long that a
- * processor has masks. */
-static bool has_masks(void) { return target->vectors && target->vector >= 64; }
-
-static bool is_zero(const UOp *u)
-{
-	double zero;
-	return const_is_float(u, &zero) && zero == 0 && !signbit(zero);
-}
-
-/* acc + where(c, x, 0) is where(c, acc + x, acc): a sum begins with 0 and is never -0. */
+/* acc + where(c, x, 0) is where(c, acc + x, acc), an addition of the lanes that a mask names: a sum
+ * begins with 0 and is never -0. */
 static UOp *updated(const UOp *of, UOp *acc, UOp *term)
 {
-	bool some = term->op == OP_WHERE && val_is_str(of->arg, "ADD") && has_masks() &&
-		(of->dtype == DT_F32 || of->dtype == DT_F64);
+	bool some = term->op == OP_WHERE && val_is_str(of->arg, "ADD") && target->vectors &&
+		target_masks(target) && (of->dtype == DT_F32 || of->dtype == DT_F64);
 	UOp *sum[2] = {acc, acc};
-	if (!some || (!is_zero(term->src[1]) && !is_zero(term->src[2])))
+	if (!some || (!const_is_zero(term->src[1]) && !const_is_zero(term->src[2])))
 		return fold(of, acc, term);
-	int k = is_zero(term->src[1]);
+	int k = const_is_zero(term->src[1]);
 	sum[k] = fold(of, acc, term->src[1 + k]);
 	return NODE(OP_WHERE, of->dtype, VNIL, term->src[0], sum[0], sum[1]);
 }

@@ -37,6 +37,8 @@ const char *target_tool(const char *name);
 /* The row as text, one "key: value" a line: the form that --describe prints and target_find
  * reads. */
 void target_print(Buf *out, const Target *t);
+/* Are there registers of masks, by which lanes are named? Where vectors have 64 bytes. */
+static inline bool target_masks(const Target *t) { return t->vector >= 64; }
 static inline bool target_lacks(const Target *t, Op op) { return t->lacks[op / 64] >> op % 64 & 1; }
 static inline bool target_swaps(const Target *t, Op op) { return t->swaps[op / 64] >> op % 64 & 1; }
 /* The options of layout, lower and render. */
