@@ -2,6 +2,7 @@
  * plan. */
 #ifndef RENDER_CHOOSE_TILING_H
 #define RENDER_CHOOSE_TILING_H
+#include "index/ix.h"
 #include "lower/lower.h"
 
 enum { ITEMS = 16 };            /* in a grid, so that threads get even shares */
@@ -61,6 +62,44 @@ TileBlock find_rows(const Tiling *t, int64_t n);
 void tile_contraction(Tiling *t, TileBlock b, bool far);
 /* The sum itself in vectors, for a few rows and columns at a time. */
 void tile_dot(Tiling *t);
+
+/* ---- panels.c: how the operand that moves with the vectors is read */
+
+/* Does the first cache hold what so many tiles read of an operand in so many vectors? */
+bool holds_panels(const Tiling *t, int tiles, int vectors);
+/* The bytes that a load reads along some ranges, counted as often as they are read. */
+int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges);
+/* Elements from the first to the last that are read along ranges that move a place by less than
+ * `most`; along that in vectors there are `columns`. */
+int64_t extent_along(
+	const Tiling *t, const Sum *s, uint64_t ranges, int64_t most, int64_t columns);
+/* Do the iterations of a reduction step through memory over more than they read in so many columns?
+ * Far: over anything, a page at a time, or so that more values share a set of the second cache than
+ * it holds. */
+bool strides(const Tiling *t, const UOp *load, int64_t columns, bool far);
+/* What is left of the rate of a block of rows by columns, of which there are so many tiles of m and
+ * n elements: where each chunk of rows packs its operand again, or each tile reads it in runs. */
+double reading(const Tiling *t, int m, int64_t tiles, int rows, int64_t n, int64_t columns);
+/* Packs, for so many tiles of m, the operands that are read slowly in place, if any. */
+void pack(Tiling *t, int m, int64_t tiles);
+/* Does the plan pack any? */
+bool packs(const Tiling *t);
+/* Chunks of rows, when there are too few tiles of columns to give all threads even shares. */
+void choose_chunk(Tiling *t, int m);
+/* So many vectors that what a tile of rows reads of an operand leaves room for what the next one
+ * reads of it: three panels of [16,512,3,3] take 0.52 ms of a 7×7 convolution, two 0.47. */
+int vectors_cached(const Tiling *t, int apart, int vectors);
+
+/* ---- traffic.c: the order of a contraction's loops */
+
+/* Of the iterations of range r, those in which a tile reads what it has not read for the row
+ * before: all of them, but where windows overlap. */
+int64_t read_newly(const Tiling *t, int r);
+/* Each tile of rows meets all columns, where rows do not stay in the second cache until the next
+ * tile of columns reads them again, or are better read once: as many columns as leave half of that
+ * cache to what passes, or in chunks of so many, if these are fewer than the tiles. The vectors of
+ * a tile are of the range `apart`, if it is not -1. */
+void order_rows(Tiling *t, int m, int apart, int vectors);
 
 /* ---- rows.c: rows of accumulators, of reductions that use nothing again */
 
