@@ -71,6 +71,8 @@ static const Pass passes[] = {
 		.optional = true},
 	{"abreast", lower_abreast, "neighbouring elements are computed side by side",
 		.optional = true},
+	{"shared", lower_shared, "values with lanes that several operations use have names",
+		.optional = true},
 	{0},
 };
 

@@ -234,11 +234,37 @@ operands() { tool show "$1" | sed -n 's/.*name: "\([^"]*\)".*role: "input".*/\1=
 	done
 }
 
+# the vectors of a tile's row are loaded by name, once for all its rows; not what was stored since
+@test "lanes: a value that several operations use has a name" {
+	printf 'input a f32[24, 32]\ninput b f32[32, 64]\noutput y = a @ b\n' | tool trace | tool fuse > s.mp
+	for t in clang llvm; do
+		tool lower -t $t --march x86-64-v3 s.mp > l.mp
+		tool lower -t $t --march x86-64-v3 --skip shared s.mp > plain.mp
+		loads() { tool show --loops "$1" | grep -o 'LOAD b\|b\[' | wc -l; }
+		[ "$(loads l.mp)" -gt 0 ]
+		[ "$(loads l.mp)" -lt "$(loads plain.mp)" ]
+		tool prove l.mp > /dev/null
+		for f in l plain; do
+			tool run --interpret $f.mp a=rand b=rand -o $f.npz
+		done
+		cmp l.npz plain.npz
+	done
+	tool run -t clang s.mp a=rand b=rand -o c.npz
+	tool diff --rtol 1e-5 --atol 1e-5 c.npz l.npz
+	# in place: each iteration reads what the one before stored
+	printf 'input a f32[64]\nx = a + 1\noutput y = cumsum(x) + x\n' | tool trace | tool fuse > s.mp
+	for f in '' '--skip shared'; do
+		# shellcheck disable=SC2086
+		tool lower -t clang $f s.mp | tool run a=rand -o "r${#f}.npz"
+	done
+	cmp r0.npz r13.npz
+}
+
 # a statement of each of several elements before the next statement of any
 @test "lanes: what neighbouring elements are computed of stands side by side" {
 	printf 'input x f32[20, 128]\noutput y = softmax(x)\n' | tool trace | tool fuse > s.mp
-	tool lower -t llvm --march x86-64-v4 s.mp > l.mp
-	tool lower -t llvm --march x86-64-v4 --skip abreast s.mp > apart.mp
+	tool lower -t llvm --march x86-64-v4 --skip shared s.mp > l.mp
+	tool lower -t llvm --march x86-64-v4 --skip abreast --skip shared s.mp > apart.mp
 	longest() { tool show --loops "$1" | awk '/^ *v[0-9]+ = / {if (++n > most) most = n; next} {n = 0} END {print most}'; }
 	[ "$(longest l.mp)" -ge 12 ]
 	[ "$(longest l.mp)" -le 24 ]

@@ -220,6 +220,8 @@ Graph *lower_legalise(Graph *g);
 Graph *lower_registers(Graph *g);
 /* abreast.c: the values of neighbouring elements side by side, for a target with vectors. */
 Graph *lower_abreast(Graph *g);
+/* shared.c: names for values with lanes that several operations use, for a target with vectors. */
+Graph *lower_shared(Graph *g);
 /* interleave.c: stores that lie apart, next to each other, as whole vectors; alias: buffers may be
  * the same */
 UOp *kernel_interleaved(UOp *kernel, bool alias);

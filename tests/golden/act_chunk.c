@@ -6,9 +6,10 @@ void E_12_8(float *__restrict y, const float *__restrict a, const float *__restr
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		for (long r3 = 0; r3 < 3; r3++) {
 			const float v0 = a[gidx0 * 6 + r3 * 2];
-			store_f32x8(&y[gidx0 * 48 + r3 * 16], v0 * load_f32x8(&b[0]));
-			const float v1 = a[gidx0 * 6 + r3 * 2 + 1];
-			store_f32x8(&y[gidx0 * 48 + r3 * 16 + 8], v1 * load_f32x8(&b[0]));
+			const f32x8 v1 = load_f32x8(&b[0]);
+			store_f32x8(&y[gidx0 * 48 + r3 * 16], v0 * v1);
+			const float v2 = a[gidx0 * 6 + r3 * 2 + 1];
+			store_f32x8(&y[gidx0 * 48 + r3 * 16 + 8], v2 * v1);
 		}
 	}
 }

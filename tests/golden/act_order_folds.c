@@ -20,13 +20,14 @@ void r_8_16_24(float *__restrict y, const float *__restrict a, const float *__re
 				acc3 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 48]);
 				for (long r3 = 0; r3 < 8; r3++) {
 					const float v0 = a[r5 * 96 + r2 * 8 + r3];
-					acc0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc0);
-					const float v1 = a[r5 * 96 + r2 * 8 + r3 + 24];
-					acc1 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc1);
-					const float v2 = a[r5 * 96 + r2 * 8 + r3 + 48];
-					acc2 = mulacc_f32x8(splat_f32x8(v2), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc2);
-					const float v3 = a[r5 * 96 + r2 * 8 + r3 + 72];
-					acc3 = mulacc_f32x8(splat_f32x8(v3), load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]), acc3);
+					const f32x8 v1 = load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]);
+					acc0 = mulacc_f32x8(splat_f32x8(v0), v1, acc0);
+					const float v2 = a[r5 * 96 + r2 * 8 + r3 + 24];
+					acc1 = mulacc_f32x8(splat_f32x8(v2), v1, acc1);
+					const float v3 = a[r5 * 96 + r2 * 8 + r3 + 48];
+					acc2 = mulacc_f32x8(splat_f32x8(v3), v1, acc2);
+					const float v4 = a[r5 * 96 + r2 * 8 + r3 + 72];
+					acc3 = mulacc_f32x8(splat_f32x8(v4), v1, acc3);
 				}
 				store_f32x8(&buf0[r5 * 64 + r6 * 8], acc0);
 				store_f32x8(&buf0[r5 * 64 + r6 * 8 + 16], acc1);

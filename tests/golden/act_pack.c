@@ -15,9 +15,10 @@ void r_6_8_5(float *__restrict y, const float *__restrict a, const float *__rest
 			acc1 = splat_f32x8(0.0f);
 			for (long r2 = 0; r2 < 5; r2++) {
 				const float v0 = a[r4 * 10 + r2];
-				acc0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&buf0[r2 * 8]), acc0);
-				const float v1 = a[r4 * 10 + r2 + 5];
-				acc1 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&buf0[r2 * 8]), acc1);
+				const f32x8 v1 = load_f32x8(&buf0[r2 * 8]);
+				acc0 = mulacc_f32x8(splat_f32x8(v0), v1, acc0);
+				const float v2 = a[r4 * 10 + r2 + 5];
+				acc1 = mulacc_f32x8(splat_f32x8(v2), v1, acc1);
 			}
 			store_f32x8(&y[r4 * 16 + gidx0 * 8], acc0);
 			store_f32x8(&y[r4 * 16 + gidx0 * 8 + 8], acc1);

@@ -1,4 +1,4 @@
-// helpers: min_i64 vectors f32x8 load_f32x8 store_f32x8 max_f32
+// helpers: min_i64 vectors f32x8 load_f32x8 store_f32x8 max_f32 splat_f32x8
 /* y */
 /* act_prefetch_loads.t:2 */
 void r_3_24(float *__restrict y, const float *__restrict x)
@@ -17,8 +17,9 @@ void r_3_24(float *__restrict y, const float *__restrict x)
 		}
 		for (long r3 = 0; r3 < 2; r3++) {
 			const long v1 = min_i64(r3 * 16, 8);
-			store_f32x8(&y[r0 * 24 + v1], load_f32x8(&buf0[v1]) / acc0);
-			store_f32x8(&y[r0 * 24 + v1 + 8], load_f32x8(&buf0[v1 + 8]) / acc0);
+			const f32x8 v2 = splat_f32x8(acc0);
+			store_f32x8(&y[r0 * 24 + v1], load_f32x8(&buf0[v1]) / v2);
+			store_f32x8(&y[r0 * 24 + v1 + 8], load_f32x8(&buf0[v1 + 8]) / v2);
 		}
 	}
 }

@@ -17,11 +17,15 @@ void r_5_12_3(float *__restrict y, const float *__restrict a, const float *__res
 			acc3 = splat_f32x4(0.0f);
 			for (long r2 = 0; r2 < 3; r2++) {
 				const float v2 = a[v0 * 3 + r2];
-				acc0 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 12 + v1]), acc0);
-				acc1 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 12 + v1 + 4]), acc1);
-				const float v3 = a[v0 * 3 + r2 + 3];
-				acc2 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 12 + v1]), acc2);
-				acc3 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 12 + v1 + 4]), acc3);
+				const f32x4 v3 = load_f32x4(&b[r2 * 12 + v1]);
+				const f32x4 v4 = splat_f32x4(v2);
+				acc0 = mulacc_f32x4(v4, v3, acc0);
+				const f32x4 v5 = load_f32x4(&b[r2 * 12 + v1 + 4]);
+				acc1 = mulacc_f32x4(v4, v5, acc1);
+				const float v6 = a[v0 * 3 + r2 + 3];
+				const f32x4 v7 = splat_f32x4(v6);
+				acc2 = mulacc_f32x4(v7, v3, acc2);
+				acc3 = mulacc_f32x4(v7, v5, acc3);
 			}
 			store_f32x4(&y[v0 * 12 + v1], acc0);
 			store_f32x4(&y[v0 * 12 + v1 + 4], acc1);

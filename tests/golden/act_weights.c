@@ -33,13 +33,18 @@ void r_2_24_3(float *__restrict y, const float *__restrict x, const float *__res
 		acc5 = splat_f32x8(0.0f);
 		for (long r2 = 0; r2 < 3; r2++) {
 			const float v0 = x[r2];
-			acc0 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]), acc0);
-			acc1 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]), acc1);
-			acc2 = mulacc_f32x8(splat_f32x8(v0), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]), acc2);
-			const float v1 = x[r2 + 3];
-			acc3 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]), acc3);
-			acc4 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]), acc4);
-			acc5 = mulacc_f32x8(splat_f32x8(v1), load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]), acc5);
+			const f32x8 v1 = load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]);
+			const f32x8 v2 = splat_f32x8(v0);
+			acc0 = mulacc_f32x8(v2, v1, acc0);
+			const f32x8 v3 = load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]);
+			acc1 = mulacc_f32x8(v2, v3, acc1);
+			const f32x8 v4 = load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]);
+			acc2 = mulacc_f32x8(v2, v4, acc2);
+			const float v5 = x[r2 + 3];
+			const f32x8 v6 = splat_f32x8(v5);
+			acc3 = mulacc_f32x8(v6, v1, acc3);
+			acc4 = mulacc_f32x8(v6, v3, acc4);
+			acc5 = mulacc_f32x8(v6, v4, acc5);
 		}
 		store_f32x8(&y[gidx0 * 24], acc0);
 		store_f32x8(&y[gidx0 * 24 + 8], acc1);

@@ -15,18 +15,20 @@ void r_4_6_8(float *__restrict y, const float *__restrict a, const float *__rest
 		acc3 = splat_f32x4(0.0f);
 		for (long r2 = 0; r2 < 8; r2++) {
 			const float v1 = a[r2];
-			acc0 = mulacc_f32x4(splat_f32x4(v1), load_f32x4(&b[r2 * 6 + v0]), acc0);
-			const float v2 = a[r2 + 8];
-			acc1 = mulacc_f32x4(splat_f32x4(v2), load_f32x4(&b[r2 * 6 + v0]), acc1);
-			const float v3 = a[r2 + 16];
-			acc2 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 6 + v0]), acc2);
-			const float v4 = a[r2 + 24];
-			acc3 = mulacc_f32x4(splat_f32x4(v4), load_f32x4(&b[r2 * 6 + v0]), acc3);
+			const f32x4 v2 = load_f32x4(&b[r2 * 6 + v0]);
+			acc0 = mulacc_f32x4(splat_f32x4(v1), v2, acc0);
+			const float v3 = a[r2 + 8];
+			acc1 = mulacc_f32x4(splat_f32x4(v3), v2, acc1);
+			const float v4 = a[r2 + 16];
+			acc2 = mulacc_f32x4(splat_f32x4(v4), v2, acc2);
+			const float v5 = a[r2 + 24];
+			acc3 = mulacc_f32x4(splat_f32x4(v5), v2, acc3);
 		}
-		store_f32x4(&y[v0], max_f32x4(acc0 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 6], max_f32x4(acc1 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 12], max_f32x4(acc2 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 18], max_f32x4(acc3 + load_f32x4(&bias[v0]), splat_f32x4(0.0f)));
+		const f32x4 v6 = load_f32x4(&bias[v0]);
+		store_f32x4(&y[v0], max_f32x4(acc0 + v6, splat_f32x4(0.0f)));
+		store_f32x4(&y[v0 + 6], max_f32x4(acc1 + v6, splat_f32x4(0.0f)));
+		store_f32x4(&y[v0 + 12], max_f32x4(acc2 + v6, splat_f32x4(0.0f)));
+		store_f32x4(&y[v0 + 18], max_f32x4(acc3 + v6, splat_f32x4(0.0f)));
 	}
 }
 

@@ -25,21 +25,24 @@ void r_20_3(float *__restrict y, const float *__restrict x, const long from, con
 		store_f32x8(&buf0[16], mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(mulacc_f32x8(splat_f32x8(8.323074e-24f), v9, splat_f32x8(7.263544e-23f)), v9, splat_f32x8(5.214165e-22f)), v9, splat_f32x8(3.0088412e-21f)), v9, splat_f32x8(1.30227034e-20f)), v9, splat_f32x8(3.7575584e-20f)), v9, splat_f32x8(5.421011e-20f)) * (f32x8)((i32x8)v6 << 23));
 		f32x8 acc1;
 		acc1 = splat_f32x8(0.0f);
-		acc1 = acc1 + load_f32x8(&buf0[0]);
-		acc1 = acc1 + load_f32x8(&buf0[8]);
-		acc1 = acc1 + load_f32x8(&buf0[16]);
-		const f32x8 v10 = load_f32x8(&buf0[0]) * (1.0f / acc1);
-		const f32x8 v11 = load_f32x8(&buf0[8]) * (1.0f / acc1);
-		const f32x8 v12 = load_f32x8(&buf0[16]) * (1.0f / acc1);
-		const f32x8 v13 = __builtin_shufflevector(v10, v11, 0, 8, 0, 1, 9, 1, 2, 10);
-		const f32x8 v14 = __builtin_shufflevector(v10, v11, 2, 3, 11, 3, 4, 12, 4, 5);
-		const f32x8 v15 = __builtin_shufflevector(v10, v11, 13, 5, 6, 14, 6, 7, 15, 7);
-		const f32x8 v16 = __builtin_shufflevector(v13, v12, 0, 1, 8, 3, 4, 9, 6, 7);
-		const f32x8 v17 = __builtin_shufflevector(v14, v12, 10, 1, 2, 11, 4, 5, 12, 7);
-		const f32x8 v18 = __builtin_shufflevector(v15, v12, 0, 13, 2, 3, 14, 5, 6, 15);
-		store_f32x8(&y[v0 * 3], v16);
-		store_f32x8(&y[v0 * 3 + 8], v17);
-		store_f32x8(&y[v0 * 3 + 16], v18);
+		const f32x8 v10 = load_f32x8(&buf0[0]);
+		acc1 = acc1 + v10;
+		const f32x8 v11 = load_f32x8(&buf0[8]);
+		acc1 = acc1 + v11;
+		const f32x8 v12 = load_f32x8(&buf0[16]);
+		acc1 = acc1 + v12;
+		const f32x8 v13 = v10 * (1.0f / acc1);
+		const f32x8 v14 = v11 * (1.0f / acc1);
+		const f32x8 v15 = v12 * (1.0f / acc1);
+		const f32x8 v16 = __builtin_shufflevector(v13, v14, 0, 8, 0, 1, 9, 1, 2, 10);
+		const f32x8 v17 = __builtin_shufflevector(v13, v14, 2, 3, 11, 3, 4, 12, 4, 5);
+		const f32x8 v18 = __builtin_shufflevector(v13, v14, 13, 5, 6, 14, 6, 7, 15, 7);
+		const f32x8 v19 = __builtin_shufflevector(v16, v15, 0, 1, 8, 3, 4, 9, 6, 7);
+		const f32x8 v20 = __builtin_shufflevector(v17, v15, 10, 1, 2, 11, 4, 5, 12, 7);
+		const f32x8 v21 = __builtin_shufflevector(v18, v15, 0, 13, 2, 3, 14, 5, 6, 15);
+		store_f32x8(&y[v0 * 3], v19);
+		store_f32x8(&y[v0 * 3 + 8], v20);
+		store_f32x8(&y[v0 * 3 + 16], v21);
 	}
 }
 
