@@ -101,9 +101,10 @@ void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes
 	bool leave, int threads);
 /* NULL is allowed. */
 void cache_unmap(void *p, size_t bytes);
-/* Stores bytes under a key if there is space, and returns them mapped as by cache_map, with no page
- * in memory yet; returns NULL, without a message, when there is no space. */
-void *cache_keep(Key k, const char *suffix, const void *p, size_t bytes);
+/* Stores n entries with `threads` threads, if there is space. at gets them mapped as by cache_map,
+ * with no page in memory yet; NULL, without a message, where there was no space. */
+void cache_keep(size_t n, const Key *key, const char *suffix, const void *const *p,
+	const size_t *bytes, void **at, int threads);
 /* The content of an entry, mapped read-only; NULL when there is none. */
 const void *cache_read(Key k, const char *suffix, size_t *n);
 /* How many of a file's n bytes are content: an entry has a trailer. */

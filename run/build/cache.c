@@ -255,25 +255,33 @@ static void entries_check(void *const *bufs, const int64_t *leave, int64_t from,
 	}
 }
 
+/* A launch whose items are n entries of `all` bytes. */
+static void entries_share(
+	Items items, void *const *bufs, bool leave, size_t n, size_t all, int threads)
+{
+	const int64_t vars[] = {leave};
+	Share s = pool_share(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
+
+	s.chunk = 1;
+	s.wake = true;
+	bool started = s.threads > 1 && pool_start(s.threads);
+	pool_run(items, bufs, vars, n, &s);
+	if (started)
+		pool_stop();
+}
+
 void cache_map(size_t n, const Key *key, const char *suffix, const size_t *bytes, void **at,
 	bool leave, int threads)
 {
 	bool *good = arena_alloc(n + 1);
 	void *bufs[] = {at, (void *)bytes, good, (void *)suffix};
-	const int64_t vars[] = {leave};
 	size_t all = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		at[i] = entry_map(entry_path(key[i], suffix, false), bytes[i]);
 		all += at[i] ? bytes[i] : 0;
 	}
-	Share s = pool_share(n, all / (n ? n : 1) / BYTES_A_NANOSECOND, threads);
-	s.chunk = 1;
-	s.wake = true;
-	bool started = s.threads > 1 && pool_start(s.threads);
-	pool_run(entries_check, bufs, vars, n, &s);
-	if (started)
-		pool_stop();
+	entries_share(entries_check, bufs, leave, n, all, threads);
 	for (size_t i = 0; i < n; i++)
 		if (!good[i]) {
 			cache_unmap(at[i], bytes[i]);
@@ -306,10 +314,9 @@ static bool write_all(int fd, const void *p, size_t n)
 	return true;
 }
 
-/* Writes the whole entry under a temporary name; NULL when it cannot be written. */
-static const char *entry_write(const void *p, size_t bytes, const Trailer *t)
+/* Writes the whole entry to a temporary file, or none: tmp may be NULL. */
+static bool entry_write(const char *tmp, const void *p, size_t bytes, const Trailer *t)
 {
-	const char *tmp = cache_beside("new");
 	int fd = !tmp ? -1 : open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool good = fd >= 0 && write_all(fd, p, bytes) && write_all(fd, t, sizeof *t);
 
@@ -317,7 +324,7 @@ static const char *entry_write(const void *p, size_t bytes, const Trailer *t)
 		good = false;
 	if (!good && tmp)
 		unlink(tmp);
-	return good ? tmp : NULL;
+	return good;
 }
 
 /* Another process was first, and its entry is as good. */
@@ -333,12 +340,13 @@ static bool is_entry(const char *path)
 /* An entry under its name, which a file system without links gives to a copy. */
 static bool copy_name(const char *path, const void *p, size_t bytes, const Trailer *t)
 {
-	const char *tmp = entry_write(p, bytes, t);
+	const char *tmp = cache_beside("new");
 
-	if (tmp && !rename(tmp, path))
+	if (!entry_write(tmp, p, bytes, t))
+		return false;
+	if (!rename(tmp, path))
 		return true;
-	if (tmp)
-		unlink(tmp);
+	unlink(tmp);
 	return false;
 }
 
@@ -346,31 +354,58 @@ void cache_store(size_t n, const Key *keys, const char *suffix, const void *p, s
 	const char **path)
 {
 	Trailer t = trailer_of(suffix, p, bytes);
-	const char *tmp = cache_folder() ? entry_write(p, bytes, &t) : NULL;
+	const char *tmp = cache_folder() ? cache_beside("new") : NULL;
+	bool written = entry_write(tmp, p, bytes, &t);
 
 	for (size_t i = 0; i < n; i++) {
-		path[i] = tmp ? entry_path(keys[i], suffix, true) : NULL;
+		path[i] = written ? entry_path(keys[i], suffix, true) : NULL;
 		if (path[i] && link(tmp, path[i]) && (errno == EEXIST ? !is_entry(path[i]) :
 			!copy_name(path[i], p, bytes, &t)))
 			path[i] = NULL;
 	}
-	if (!tmp)
+	if (!written)
 		return;
 	unlink(tmp);
 	cache_grown(cache_folder(), bytes, cache_limit());
 }
 
-void *cache_keep(Key k, const char *suffix, const void *p, size_t bytes)
+/* A launch whose items are entries to write. */
+static void entries_write(void *const *bufs, const int64_t *vars, int64_t from, int64_t to)
 {
-	Trailer t = trailer_of(suffix, p, bytes);
-	const char *tmp, *path = entry_path(k, suffix, true);
-	void *at;
+	const void *const *p = bufs[0];
+	const size_t *bytes = bufs[1];
+	const char *const *tmp = bufs[2];
+	bool *good = bufs[3];
 
-	if (!path || !(tmp = entry_write(p, bytes, &t)))
-		return NULL;
-	at = entry_map(tmp, bytes);
-	if (rename(tmp, path))
-		unlink(tmp);
-	cache_grown(cache_folder(), bytes, cache_limit());
-	return at;
+	(void)vars;
+	for (int64_t i = from; i < to; i++) {
+		Trailer t = trailer_of(bufs[4], p[i], bytes[i]);
+		good[i] = entry_write(tmp[i], p[i], bytes[i], &t);
+	}
+}
+
+void cache_keep(size_t n, const Key *key, const char *suffix, const void *const *p,
+	const size_t *bytes, void **at, int threads)
+{
+	const char **path = arena_alloc((n + 1) * sizeof *path);
+	const char **tmp = arena_alloc((n + 1) * sizeof *tmp);
+	bool *good = arena_alloc(n + 1);
+	void *bufs[] = {(void *)p, (void *)bytes, tmp, good, (void *)suffix};
+	size_t all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		path[i] = entry_path(key[i], suffix, true);
+		tmp[i] = path[i] ? cache_beside("new") : NULL;
+		all += bytes[i];
+	}
+	entries_share(entries_write, bufs, false, n, all, threads);
+	for (size_t i = 0; i < n; i++) {
+		at[i] = good[i] ? entry_map(tmp[i], bytes[i]) : NULL;
+		if (!good[i])
+			all -= bytes[i];
+		else if (rename(tmp[i], path[i]))
+			unlink(tmp[i]);
+	}
+	if (all)
+		cache_grown(cache_folder(), all, cache_limit());
 }

@@ -17,6 +17,7 @@
 #include <time.h>
 
 enum { KEPT_FROM = 64 << 10 };          /* bytes; smaller ones are computed as fast */
+enum { TOGETHER = 2 };                  /* buffers that are kept at once, each by a thread */
 enum { SETTLED = 120 };                 /* seconds until a change is written back */
 
 /* The numbers of a call's buffers, and which of them it writes; copies: it is a MEMCPY. */
@@ -30,6 +31,8 @@ struct Prepared {
 	bool cached;                    /* the cache may be used */
 	Key *key;                       /* by buffer */
 	uint8_t *state;                 /* by buffer, below */
+	size_t nready, ready[TOGETHER]; /* buffers that are filled, and not yet kept */
+	int threads;
 };
 /* AGAIN: several calls write it; LATER: calls that run each time use it; MOVED: found in the cache,
  * then copied to other memory */
@@ -229,6 +232,7 @@ Prepared *prepared_find(
 	const Graph *g, Buffers *b, const Program *const *program, int threads)
 {
 	Prepared *p = arena_alloc(sizeof *p);
+	p->threads = threads;
 	calls_read(p, g, b);
 	if (!p->n)
 		return p;
@@ -248,18 +252,31 @@ bool prepared_skips(const Prepared *p, size_t call) { return p->skip[call]; }
 
 /* ---- done */
 
-/* Stores buffer i in the cache. When there is only one call, the mapped entry replaces the buffer's
- * memory. */
-static void keep(Prepared *p, Buffers *b, size_t i)
+/* Stores the buffers that are ready in the cache. When there is only one call, the mapped entries
+ * replace their memory. */
+static void keep(Prepared *p, Buffers *b)
 {
-	void *at = cache_keep(p->key[i], ".data", b->host[i].data, b->host[i].bytes);
-
-	if (!at || !b->once) {
-		cache_unmap(at, b->host[i].bytes);
-		return;
+	Key key[TOGETHER];
+	const void *from[TOGETHER];
+	size_t bytes[TOGETHER];
+	void *at[TOGETHER];
+	for (size_t k = 0; k < p->nready; k++) {
+		size_t i = p->ready[k];
+		key[k] = p->key[i];
+		from[k] = b->host[i].data;
+		bytes[k] = b->host[i].bytes;
 	}
-	b->exec->release(b->mem[i]);
-	found(p, b, i, at);
+	cache_keep(p->nready, key, ".data", from, bytes, at, p->threads);
+	for (size_t k = 0; k < p->nready; k++) {
+		size_t i = p->ready[k];
+		if (!at[k] || !b->once) {
+			cache_unmap(at[k], bytes[k]);
+			continue;
+		}
+		b->exec->release(b->mem[i]);
+		found(p, b, i, at[k]);
+	}
+	p->nready = 0;
 }
 
 static void done_one(Prepared *p, Buffers *b, size_t i)
@@ -267,7 +284,9 @@ static void done_one(Prepared *p, Buffers *b, size_t i)
 	int state = p->state[i], wanted = KEYED | LATER;
 	bool large = buffer_is(b->u[i], "prepared") && b->host[i].bytes >= KEPT_FROM;
 	if (p->cached && large && (state & (wanted | FOUND)) == wanted)
-		keep(p, b, i);
+		p->ready[p->nready++] = i;
+	if (p->nready == TOGETHER)
+		keep(p, b);
 	if (!(state & LATER))
 		buffer_evict(b, i);
 }
@@ -283,6 +302,8 @@ void prepared_done(Prepared *p, Buffers *b, size_t call)
 		if (!seen)
 			done_one(p, b, of->at[s]);
 	}
+	if (p->nready && call + 1 == p->n)
+		keep(p, b);
 }
 
 void prepared_settle(Prepared *p, Buffers *b)

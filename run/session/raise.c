@@ -47,6 +47,7 @@ static bool key_of(const Graph *g, const char *target, Key *k)
 
 Graph *program_raise(Graph *g, const char *target)
 {
+	const char *path;
 	const void *p;
 	size_t n;
 	Buf b = {0};
@@ -59,7 +60,7 @@ Graph *program_raise(Graph *g, const char *target)
 	g = stage_raise(g, LV_PROGRAM, target, true);
 	wire_write(&b, g);
 	if (b.n <= MOST)
-		cache_unmap(cache_keep(k, ".mp", b.s, b.n), b.n);
+		cache_store(1, &k, ".mp", b.s, b.n, &path);
 	buf_free(&b);
 	return g;
 }
