@@ -394,13 +394,17 @@ void loops_print(Buf *out, const Graph *g)
 	if (g->level < LV_SCHEDULE)
 		die(USAGE, "level %s has no loops: trace … | fuse | show --loops",
 			level_name[g->level]);
-	for (size_t i = 0; i < g->all.n; i++) {
-		UOp *u = g->all.at[i], *k = u->op == OP_CALL ? u->src[0] : NULL;
+	/* calls in the order of the sink; of segments as the nodes come */
+	bool segments = steps_listed(g);
+	size_t calls = segments ? g->all.n : g->sink->nsrc;
+	for (size_t i = 0; i < calls; i++) {
+		UOp *u = segments ? g->all.at[i] : g->sink->src[i];
+		UOp *k = u->op == OP_CALL ? u->src[0] : NULL;
 		k = k && k->op == OP_PROGRAM ? k->src[0] : k;
 		if (!k || k->op != OP_KERNEL)
 			continue;
 		Nest n = {.out = out, .call = u};
-		print_head(&n, k, number++);
+		print_head(&n, k, segments ? number++ : i);
 		n.depth = 1;
 		if (g->level == LV_SCHEDULE)
 			print_stores(&n, k);

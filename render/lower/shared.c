@@ -143,4 +143,13 @@ static UOp *kernel_shared(const KernelUse *use)
 	return r;
 }
 
-Graph *lower_shared(Graph *g) { return target->vectors ? kernels_map(g, kernel_shared) : g; }
+/* Proofs about places of symbolic sizes are searched for in the order of a document's nodes, and
+ * may be missed in another: such documents stay as they are. */
+Graph *lower_shared(Graph *g)
+{
+	Nodes all = walk(g->sink);
+	bool open = false;
+	for (size_t i = 0; i < all.n; i++)
+		open |= all.at[i]->op == OP_VAR;
+	return target->vectors && !open ? kernels_map(g, kernel_shared) : g;
+}

@@ -14,10 +14,9 @@ void r_n_12_3(float *__restrict y, const float *__restrict a, const float *__res
 			acc1 = splat_f32x4(0.0f);
 			for (long r2 = 0; r2 < 3; r2++) {
 				const float v3 = a[v2 * 3 + r2];
-				const f32x4 v4 = load_f32x4(&b[r2 * 12 + v1 * 4]);
-				acc0 = mulacc_f32x4(splat_f32x4(v3), v4, acc0);
-				const float v5 = a[v2 * 3 + r2 + 3];
-				acc1 = mulacc_f32x4(splat_f32x4(v5), v4, acc1);
+				acc0 = mulacc_f32x4(splat_f32x4(v3), load_f32x4(&b[r2 * 12 + v1 * 4]), acc0);
+				const float v4 = a[v2 * 3 + r2 + 3];
+				acc1 = mulacc_f32x4(splat_f32x4(v4), load_f32x4(&b[r2 * 12 + v1 * 4]), acc1);
 			}
 			store_f32x4(&y[v2 * 12 + v1 * 4], acc0);
 			store_f32x4(&y[v2 * 12 + v1 * 4 + 12], acc1);
@@ -26,8 +25,8 @@ void r_n_12_3(float *__restrict y, const float *__restrict a, const float *__res
 			f32x4 acc2;
 			acc2 = splat_f32x4(0.0f);
 			for (long r2 = 0; r2 < 3; r2++) {
-				const float v6 = a[r4 * 3 + r2];
-				acc2 = mulacc_f32x4(splat_f32x4(v6), load_f32x4(&b[r2 * 12 + v1 * 4]), acc2);
+				const float v5 = a[r4 * 3 + r2];
+				acc2 = mulacc_f32x4(splat_f32x4(v5), load_f32x4(&b[r2 * 12 + v1 * 4]), acc2);
 			}
 			store_f32x4(&y[r4 * 12 + v1 * 4], acc2);
 		}

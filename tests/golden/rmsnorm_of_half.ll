@@ -225,23 +225,23 @@ end1:
 	br label %loop2
 loop2:
 	%r2 = phi i64 [0, %end1], [%n2, %next2]
-	%t130 = insertelement <8 x float> undef, float %t129, i32 0
-	%t131 = shufflevector <8 x float> %t130, <8 x float> undef, <8 x i32> zeroinitializer
-	%t132 = mul nsw i64 %r2, 32
-	%t133 = getelementptr inbounds i16, i16* %g, i64 %t132
-	%t134 = bitcast i16* %t133 to <8 x i16>*
-	%t135 = load <8 x i16>, <8 x i16>* %t134, align 2
-	%t136 = call <8 x float> @f32_of_f16x8(<8 x i16> %t135)
+	%t130 = mul nsw i64 %r2, 32
+	%t131 = getelementptr inbounds i16, i16* %g, i64 %t130
+	%t132 = bitcast i16* %t131 to <8 x i16>*
+	%t133 = load <8 x i16>, <8 x i16>* %t132, align 2
+	%t134 = call <8 x float> @f32_of_f16x8(<8 x i16> %t133)
+	%t135 = insertelement <8 x float> undef, float %t129, i32 0
+	%t136 = shufflevector <8 x float> %t135, <8 x float> undef, <8 x i32> zeroinitializer
 	%t137 = mul nsw i64 %r0, 64
-	%t138 = add nsw i64 %t137, %t132
+	%t138 = add nsw i64 %t137, %t130
 	%t139 = getelementptr inbounds i16, i16* %x, i64 %t138
 	%t140 = bitcast i16* %t139 to <8 x i16>*
 	%t141 = load <8 x i16>, <8 x i16>* %t140, align 2
 	%t142 = call <8 x float> @f32_of_f16x8(<8 x i16> %t141)
-	%t143 = fmul <8 x float> %t142, %t131
+	%t143 = fmul <8 x float> %t142, %t136
 	%t144 = call <8 x i16> @f16_of_f32x8(<8 x float> %t143)
 	%t145 = call <8 x float> @f32_of_f16x8(<8 x i16> %t144)
-	%t146 = fmul <8 x float> %t145, %t136
+	%t146 = fmul <8 x float> %t145, %t134
 	%t147 = call <8 x i16> @f16_of_f32x8(<8 x float> %t146)
 	%t148 = getelementptr inbounds i16, i16* %y, i64 %t138
 	%t149 = bitcast i16* %t148 to <8 x i16>*
@@ -252,74 +252,80 @@ loop2:
 	%t153 = bitcast i16* %t152 to <8 x i16>*
 	%t154 = load <8 x i16>, <8 x i16>* %t153, align 2
 	%t155 = call <8 x float> @f32_of_f16x8(<8 x i16> %t154)
-	%t156 = mul nsw i64 %r0, 64
-	%t157 = add nsw i64 %t156, %t150
-	%t158 = add nsw i64 %t157, 8
-	%t159 = getelementptr inbounds i16, i16* %x, i64 %t158
-	%t160 = bitcast i16* %t159 to <8 x i16>*
-	%t161 = load <8 x i16>, <8 x i16>* %t160, align 2
-	%t162 = call <8 x float> @f32_of_f16x8(<8 x i16> %t161)
-	%t163 = fmul <8 x float> %t162, %t131
-	%t164 = call <8 x i16> @f16_of_f32x8(<8 x float> %t163)
-	%t165 = call <8 x float> @f32_of_f16x8(<8 x i16> %t164)
-	%t166 = fmul <8 x float> %t165, %t155
-	%t167 = call <8 x i16> @f16_of_f32x8(<8 x float> %t166)
-	%t168 = getelementptr inbounds i16, i16* %y, i64 %t158
-	%t169 = bitcast i16* %t168 to <8 x i16>*
-	store <8 x i16> %t167, <8 x i16>* %t169, align 2
-	%t170 = mul nsw i64 %r2, 32
-	%t171 = add nsw i64 %t170, 16
-	%t172 = getelementptr inbounds i16, i16* %g, i64 %t171
-	%t173 = bitcast i16* %t172 to <8 x i16>*
-	%t174 = load <8 x i16>, <8 x i16>* %t173, align 2
-	%t175 = call <8 x float> @f32_of_f16x8(<8 x i16> %t174)
-	%t176 = mul nsw i64 %r0, 64
-	%t177 = add nsw i64 %t176, %t170
-	%t178 = add nsw i64 %t177, 16
-	%t179 = getelementptr inbounds i16, i16* %x, i64 %t178
-	%t180 = bitcast i16* %t179 to <8 x i16>*
-	%t181 = load <8 x i16>, <8 x i16>* %t180, align 2
-	%t182 = call <8 x float> @f32_of_f16x8(<8 x i16> %t181)
-	%t183 = fmul <8 x float> %t182, %t131
-	%t184 = call <8 x i16> @f16_of_f32x8(<8 x float> %t183)
-	%t185 = call <8 x float> @f32_of_f16x8(<8 x i16> %t184)
-	%t186 = fmul <8 x float> %t185, %t175
-	%t187 = call <8 x i16> @f16_of_f32x8(<8 x float> %t186)
-	%t188 = getelementptr inbounds i16, i16* %y, i64 %t178
-	%t189 = bitcast i16* %t188 to <8 x i16>*
-	store <8 x i16> %t187, <8 x i16>* %t189, align 2
-	%t190 = mul nsw i64 %r2, 32
-	%t191 = add nsw i64 %t190, 24
-	%t192 = getelementptr inbounds i16, i16* %g, i64 %t191
+	%t156 = insertelement <8 x float> undef, float %t129, i32 0
+	%t157 = shufflevector <8 x float> %t156, <8 x float> undef, <8 x i32> zeroinitializer
+	%t158 = mul nsw i64 %r0, 64
+	%t159 = add nsw i64 %t158, %t150
+	%t160 = add nsw i64 %t159, 8
+	%t161 = getelementptr inbounds i16, i16* %x, i64 %t160
+	%t162 = bitcast i16* %t161 to <8 x i16>*
+	%t163 = load <8 x i16>, <8 x i16>* %t162, align 2
+	%t164 = call <8 x float> @f32_of_f16x8(<8 x i16> %t163)
+	%t165 = fmul <8 x float> %t164, %t157
+	%t166 = call <8 x i16> @f16_of_f32x8(<8 x float> %t165)
+	%t167 = call <8 x float> @f32_of_f16x8(<8 x i16> %t166)
+	%t168 = fmul <8 x float> %t167, %t155
+	%t169 = call <8 x i16> @f16_of_f32x8(<8 x float> %t168)
+	%t170 = getelementptr inbounds i16, i16* %y, i64 %t160
+	%t171 = bitcast i16* %t170 to <8 x i16>*
+	store <8 x i16> %t169, <8 x i16>* %t171, align 2
+	%t172 = mul nsw i64 %r2, 32
+	%t173 = add nsw i64 %t172, 16
+	%t174 = getelementptr inbounds i16, i16* %g, i64 %t173
+	%t175 = bitcast i16* %t174 to <8 x i16>*
+	%t176 = load <8 x i16>, <8 x i16>* %t175, align 2
+	%t177 = call <8 x float> @f32_of_f16x8(<8 x i16> %t176)
+	%t178 = insertelement <8 x float> undef, float %t129, i32 0
+	%t179 = shufflevector <8 x float> %t178, <8 x float> undef, <8 x i32> zeroinitializer
+	%t180 = mul nsw i64 %r0, 64
+	%t181 = add nsw i64 %t180, %t172
+	%t182 = add nsw i64 %t181, 16
+	%t183 = getelementptr inbounds i16, i16* %x, i64 %t182
+	%t184 = bitcast i16* %t183 to <8 x i16>*
+	%t185 = load <8 x i16>, <8 x i16>* %t184, align 2
+	%t186 = call <8 x float> @f32_of_f16x8(<8 x i16> %t185)
+	%t187 = fmul <8 x float> %t186, %t179
+	%t188 = call <8 x i16> @f16_of_f32x8(<8 x float> %t187)
+	%t189 = call <8 x float> @f32_of_f16x8(<8 x i16> %t188)
+	%t190 = fmul <8 x float> %t189, %t177
+	%t191 = call <8 x i16> @f16_of_f32x8(<8 x float> %t190)
+	%t192 = getelementptr inbounds i16, i16* %y, i64 %t182
 	%t193 = bitcast i16* %t192 to <8 x i16>*
-	%t194 = load <8 x i16>, <8 x i16>* %t193, align 2
-	%t195 = call <8 x float> @f32_of_f16x8(<8 x i16> %t194)
-	%t196 = mul nsw i64 %r0, 64
-	%t197 = add nsw i64 %t196, %t190
-	%t198 = add nsw i64 %t197, 24
-	%t199 = getelementptr inbounds i16, i16* %x, i64 %t198
-	%t200 = bitcast i16* %t199 to <8 x i16>*
-	%t201 = load <8 x i16>, <8 x i16>* %t200, align 2
-	%t202 = call <8 x float> @f32_of_f16x8(<8 x i16> %t201)
-	%t203 = fmul <8 x float> %t202, %t131
-	%t204 = call <8 x i16> @f16_of_f32x8(<8 x float> %t203)
-	%t205 = call <8 x float> @f32_of_f16x8(<8 x i16> %t204)
-	%t206 = fmul <8 x float> %t205, %t195
-	%t207 = call <8 x i16> @f16_of_f32x8(<8 x float> %t206)
-	%t208 = getelementptr inbounds i16, i16* %y, i64 %t198
-	%t209 = bitcast i16* %t208 to <8 x i16>*
-	store <8 x i16> %t207, <8 x i16>* %t209, align 2
+	store <8 x i16> %t191, <8 x i16>* %t193, align 2
+	%t194 = mul nsw i64 %r2, 32
+	%t195 = add nsw i64 %t194, 24
+	%t196 = getelementptr inbounds i16, i16* %g, i64 %t195
+	%t197 = bitcast i16* %t196 to <8 x i16>*
+	%t198 = load <8 x i16>, <8 x i16>* %t197, align 2
+	%t199 = call <8 x float> @f32_of_f16x8(<8 x i16> %t198)
+	%t200 = insertelement <8 x float> undef, float %t129, i32 0
+	%t201 = shufflevector <8 x float> %t200, <8 x float> undef, <8 x i32> zeroinitializer
+	%t202 = mul nsw i64 %r0, 64
+	%t203 = add nsw i64 %t202, %t194
+	%t204 = add nsw i64 %t203, 24
+	%t205 = getelementptr inbounds i16, i16* %x, i64 %t204
+	%t206 = bitcast i16* %t205 to <8 x i16>*
+	%t207 = load <8 x i16>, <8 x i16>* %t206, align 2
+	%t208 = call <8 x float> @f32_of_f16x8(<8 x i16> %t207)
+	%t209 = fmul <8 x float> %t208, %t201
+	%t210 = call <8 x i16> @f16_of_f32x8(<8 x float> %t209)
+	%t211 = call <8 x float> @f32_of_f16x8(<8 x i16> %t210)
+	%t212 = fmul <8 x float> %t211, %t199
+	%t213 = call <8 x i16> @f16_of_f32x8(<8 x float> %t212)
+	%t214 = getelementptr inbounds i16, i16* %y, i64 %t204
+	%t215 = bitcast i16* %t214 to <8 x i16>*
+	store <8 x i16> %t213, <8 x i16>* %t215, align 2
 	br label %next2
 next2:
 	%n2 = add nsw i64 %r2, 1
-	%t210 = icmp slt i64 %n2, 2
-	br i1 %t210, label %loop2, label %end2
+	%t216 = icmp slt i64 %n2, 2
+	br i1 %t216, label %loop2, label %end2
 end2:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
-	%t211 = icmp slt i64 %n0, %to
-	br i1 %t211, label %loop0, label %end0
+	%t217 = icmp slt i64 %n0, %to
+	br i1 %t217, label %loop0, label %end0
 end0:
 	ret void
 }
