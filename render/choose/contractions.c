@@ -92,11 +92,12 @@ static TileBlock best_block(const Tiling *t, int m, int64_t n, bool apart)
 				continue;
 			double s = rate(r, v, !apart || holds_panels(t, 1, v) ? 0 : second, work);
 			s *= fill_of(rows, r) * fill_of(n, v * t->lanes);
-			s *= apart ? 1 : reading(t, m, rows / r, r, n, v * t->lanes);
 			/* a kernel that updates in place has no overlapping tiles: threads share
 			 * whole ones only */
 			if (t->f->in_place && n % (v * t->lanes))
 				s *= SERIAL;
+			if (!apart && s > best.score)
+				s *= reading(t, m, rows / r, r, n, v * t->lanes);
 			if (s > best.score + 1e-9)
 				best = (TileBlock){m, r, v, s};
 		}

@@ -27,12 +27,12 @@ int64_t bytes_of(const Tiling *t, const UOp *load, uint64_t ranges)
 }
 
 int64_t extent_along(
-	const Tiling *t, const Sum *s, uint64_t ranges, int64_t most, int64_t vectors)
+	const Tiling *t, const Sum *s, uint64_t ranges, int64_t most, int64_t columns)
 {
 	int64_t n = 1, step;
 	for (int r = 0; r < t->f->nrange; r++) {
 		int64_t c = llabs(sum_coef(s, t->f->range[r]));
-		int64_t size = r == t->v ? vectors : most_size(t->f, r);
+		int64_t size = r == t->v ? columns : most_size(t->f, r);
 		if (c < most && ranges >> r & 1 &&
 			(!mul_ok(c, size - 1, &step) || !add_ok(n, step, &n)))
 			return INT64_MAX;
@@ -66,10 +66,12 @@ bool strides(const Tiling *t, const UOp *load, int64_t columns, bool far)
 	return false;
 }
 
-/* Does an operand take half of the second cache or more, so that it does not stay beside others? */
-static bool takes_half(const Tiling *t, UOp *u)
+/* How much of the second cache an operand takes: from half of it on it does not stay beside
+ * others. */
+static double share_of_cache(const Tiling *t, const UOp *u)
 {
-	return bytes_of(t, u, bound_of(t->heavy) | 1ull << t->v) >= target->machine.cache[1] / 2;
+	return (double)bytes_of(t, u, bound_of(t->heavy) | 1ull << t->v) /
+		(double)target->machine.cache[1];
 }
 
 /* Operands that every tile of rows reads are packed in the order in which they are read, where they
@@ -84,9 +86,21 @@ static bool is_packed(const Tiling *t, UOp *u, int m, int64_t tiles, int64_t col
 	if (movement_of(t->f, u, t->v) == FAR || strides(t, u, columns, true))
 		return true;
 	bool runs = slow_in_runs() && strides(t, u, columns, false);
-	return (runs && tiles >= (takes_half(t, u) ? PACK_RUNS / 2 : PACK_RUNS)) ||
-		(tiles >= PACK_NEAR &&
-			bytes_of(t, u, over | 1ull << t->v) > target->machine.cache[1]);
+	double share = share_of_cache(t, u);
+	return (runs && tiles >= (share >= 0.5 ? PACK_RUNS / 2 : PACK_RUNS)) ||
+		(tiles >= PACK_NEAR && share > 1);
+}
+
+/* The iterations of the loops beside that of m, of which the vectors' one has so many: as far as
+ * they matter. */
+static int64_t loops_beside(const Tiling *t, int m, int64_t n)
+{
+	for (int i = 0; i < t->p->norder && n < ITEMS; i++)
+		if (t->p->order[i] != m && t->p->order[i] != t->v) {
+			int64_t loops = loops_of(t, t->p->order[i]);
+			n *= loops < ITEMS ? loops : ITEMS;
+		}
+	return n > 0 ? n : 1;
 }
 
 /* So many tiles of rows to a chunk, when the other loops are too few to give all threads even
@@ -100,16 +114,13 @@ static int64_t tiles_to_chunk(int64_t others, int64_t tiles)
 double reading(const Tiling *t, int m, int64_t tiles, int rows, int64_t n, int64_t columns)
 {
 	Loads l = loads_in(t->heavy->src[0]);
-	int64_t others = (n + columns - 1) / columns;
+	int64_t others = loops_beside(t, m, (n + columns - 1) / columns);
 	bool packed = false, runs = false;
-	for (int i = 0; i < t->p->norder && others < ITEMS; i++)
-		if (t->p->order[i] != m && t->p->order[i] != t->v)
-			others *= loops_of(t, t->p->order[i]);
 	for (size_t i = 0; i < l.n; i++) {
 		uint64_t free = free_of(l.at[i]);
 		packed |= is_packed(t, l.at[i], m, tiles, columns);
 		runs |= !(free >> m & 1) && free >> t->v & 1 && slow_in_runs() &&
-			takes_half(t, l.at[i]) && strides(t, l.at[i], columns, false);
+			share_of_cache(t, l.at[i]) >= 0.5 && strides(t, l.at[i], columns, false);
 	}
 	vec_free(&l);
 	double shared = (double)tiles_to_chunk(others, tiles) * rows;
@@ -132,10 +143,7 @@ bool packs(const Tiling *t) { return t->p->nstage > 0; }
 
 void choose_chunk(Tiling *t, int m)
 {
-	int64_t others = 1, tiles = loops_of(t, m);
-	for (int i = 0; i < t->p->norder && others < ITEMS; i++)
-		if (t->p->order[i] != m)
-			others *= loops_of(t, t->p->order[i]);
+	int64_t others = loops_beside(t, m, loops_of(t, t->v)), tiles = loops_of(t, m);
 	if (others >= ITEMS || tiles < 8 || !tile_fixed(t->p, t->f, m))
 		return;
 	int64_t least = (least_size(t->f, m) + tile_size(t->p, m) - 1) / tile_size(t->p, m);

@@ -21,22 +21,33 @@ typedef struct {
 	VEC(UOp *) prefetches;  /* those of the group */
 	size_t ops, put, next;  /* of the group: ops, those that were put, the next prefetch */
 	Map level;              /* LET of the group → its level + 1 */
-	Map stored;             /* what the group stores to → it */
-	bool stores_param;
+	Stored stored;          /* what the group stores to */
 	VEC(UOp *) out;
 	int values, computed, stores;   /* of the group: LETs with lanes; those with arithmetic */
 	int deepest;
-	bool alias;             /* buffers may be the same */
 } Abreast;
+
+void stored_add(Stored *s, const UOp *store)
+{
+	UOp *buffer = store->src[0]->src[0];
+	map_put(&s->buffers, PKEY(buffer), buffer);
+	s->param |= buffer->op == OP_PARAM;
+}
+
+bool stored_holds(const Stored *s, const UOp *buffer)
+{
+	return map_get(&s->buffers, PKEY(buffer)) ||
+		(s->alias && s->param && buffer->op == OP_PARAM);
+}
+
+void stored_clear(Stored *s)
+{
+	map_free(&s->buffers);
+	s->param = false;
+}
 
 /* What the value of a LET is computed from, up to other LETs. */
 typedef struct { int level; bool computes, waits; } Reach;
-
-static bool is_stored(const Abreast *w, const UOp *buffer)
-{
-	return map_get(&w->stored, PKEY(buffer)) ||
-		(w->alias && w->stores_param && buffer->op == OP_PARAM);
-}
 
 static void reach_node(const Abreast *w, const UOp *u, Reach *r)
 {
@@ -44,7 +55,7 @@ static void reach_node(const Abreast *w, const UOp *u, Reach *r)
 	if (level > r->level)
 		r->level = level;
 	r->computes |= op_elementwise(u->op) && dtype_lanes(u->dtype) > 1;
-	r->waits |= u->op == OP_LOAD && is_stored(w, u->src[0]->src[0]);
+	r->waits |= u->op == OP_LOAD && stored_holds(&w->stored, u->src[0]->src[0]);
 }
 
 static Reach reach_of(const Abreast *w, const UOp *let)
@@ -95,8 +106,7 @@ static void close_group(Abreast *w)
 	for (size_t i = 0; !side_by_side && i < w->group.n; i++)
 		vec_push(&w->out, w->group.at[i].u);
 	map_free(&w->level);
-	map_free(&w->stored);
-	w->stores_param = false;
+	stored_clear(&w->stored);
 	w->group.n = w->prefetches.n = w->ops = w->put = w->next = 0;
 	w->values = w->computed = w->stores = w->deepest = 0;
 }
@@ -105,10 +115,8 @@ static void add(Abreast *w, UOp *u, int level) { vec_push(&w->group, ((Entry){u,
 
 static void add_store(Abreast *w, UOp *store)
 {
-	UOp *buffer = store->src[0]->src[0];
 	add(w, store, STORES);
-	map_put(&w->stored, PKEY(buffer), buffer);
-	w->stores_param |= buffer->op == OP_PARAM;
+	stored_add(&w->stored, store);
 	w->stores++;
 }
 
@@ -138,7 +146,7 @@ static bool has_values(const UOp *kernel)
 static UOp *kernel_abreast(const KernelUse *use)
 {
 	UOp *r = use->kernel;
-	Abreast w = {.alias = use->alias};
+	Abreast w = {.stored.alias = use->alias};
 	if (!has_values(r))
 		return r;
 	for (uint32_t i = 0; i < r->nsrc; i++) {

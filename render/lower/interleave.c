@@ -142,9 +142,7 @@ UOp *kernel_interleaved(UOp *kernel, bool alias)
 			!is_read(&all, buffer_of(kernel->src[i])) && find_row(kernel, i, &row))
 			vec_push(&w.rows, row);
 	}
-	for (size_t i = 0; i < all.n && w.rows.n; i++)
-		if (all.at[i]->op == OP_LET && all.at[i]->arg->i > w.lets)
-			w.lets = all.at[i]->arg->i;
+	w.lets = w.rows.n ? last_let(&all) : 0;
 	for (uint32_t i = 0; i < kernel->nsrc && w.rows.n; i++) {
 		Row *row = row_of(&w, i);
 		if (row)

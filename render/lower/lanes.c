@@ -257,20 +257,19 @@ static uint32_t put_loop(Lanes *w, uint32_t i)
 	return end;
 }
 
-static int64_t last_let(UOp *kernel)
+int64_t last_let(const Nodes *all)
 {
-	Nodes all = walk(kernel);
 	int64_t last = 0;
-
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LET && all.at[i]->arg->i > last)
-			last = all.at[i]->arg->i;
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i]->op == OP_LET && all->at[i]->arg->i > last)
+			last = all->at[i]->arg->i;
 	return last;
 }
 
 static UOp *kernel_lanes(const KernelUse *use)
 {
-	Lanes w = {.kernel = use->kernel, .lets = last_let(use->kernel)};
+	Nodes all = walk(use->kernel);
+	Lanes w = {.kernel = use->kernel, .lets = last_let(&all)};
 	UOp *r = use->kernel;
 
 	for (uint32_t i = 0; i < r->nsrc; i++) {

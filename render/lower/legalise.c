@@ -162,11 +162,9 @@ static UOp *kernel_legal(const KernelUse *use)
 	int64_t first, column;
 	bool any = false;
 
-	for (size_t i = 0; i < all.n; i++) {
+	for (size_t i = 0; i < all.n; i++)
 		any |= all.at[i]->nsrc && is_column(all.at[i], &first, &column);
-		if (all.at[i]->op == OP_LET && all.at[i]->arg->i > w.lets)
-			w.lets = all.at[i]->arg->i;
-	}
+	w.lets = any ? last_let(&all) : 0;
 	table_round(&lets);
 	for (uint32_t i = 0; any && i < r->nsrc; i++)
 		put_statement(&w, r->src[i]);

@@ -212,13 +212,24 @@ Graph *lower_wide(Graph *g);
 /* roll.c: kernel, with loops of plain kind where those of kind unroll are too long to be written
  * out. */
 UOp *roll_tiles(UOp *kernel);
-/* lanes.c: loops of kind vector as statements on values with lanes, for a target that has them. */
+/* lanes.c: the number of a kernel's last LET, of all its nodes; 0: none. */
+int64_t last_let(const Nodes *all);
+/* Loops of kind vector as statements on values with lanes, for a target that has them. */
 Graph *lower_lanes(Graph *g);
 /* legalise.c: lanes as the target has them. */
 Graph *lower_legalise(Graph *g);
 /* registers.c: accumulators as vectors, or single elements, for a target with vectors. */
 Graph *lower_registers(Graph *g);
-/* abreast.c: the values of neighbouring elements side by side, for a target with vectors. */
+/* abreast.c: the buffers that statements have stored to; alias: those of the kernel may be the
+ * same. */
+typedef struct { Map buffers; bool alias, param; } Stored;
+/* Adds that of a STORE. */
+void stored_add(Stored *s, const UOp *store);
+/* May a store have changed what is in a buffer? */
+bool stored_holds(const Stored *s, const UOp *buffer);
+/* Forgets them, and frees the memory. */
+void stored_clear(Stored *s);
+/* The values of neighbouring elements side by side, for a target with vectors. */
 Graph *lower_abreast(Graph *g);
 /* shared.c: names for values with lanes that several operations use, for a target with vectors. */
 Graph *lower_shared(Graph *g);

@@ -11,10 +11,8 @@
 #include <stdlib.h>
 
 typedef struct {
-	bool alias;             /* buffers may be the same */
 	int64_t lets;           /* the number of the last LET */
-	Map stored;             /* the buffers that the group at hand stores to */
-	bool stores_param;
+	Stored stored;          /* what the group at hand stores to */
 	VEC(UOp *) out;
 } Shared;
 
@@ -48,12 +46,6 @@ static void count(UOp *root)
 	}
 }
 
-static bool is_changed(const Shared *w, const UOp *buffer)
-{
-	return map_get(&w->stored, PKEY(buffer)) ||
-		(w->alias && w->stores_param && buffer->op == OP_PARAM);
-}
-
 /* A load from memory that stays as it is, or an element in all lanes, with two uses or more. */
 static bool is_shared(const Shared *w, const UOp *u)
 {
@@ -62,7 +54,8 @@ static bool is_shared(const Shared *w, const UOp *u)
 	if (u->op == OP_BROADCAST)
 		return u->src[0]->op != OP_CONST;
 	return u->op == OP_LOAD && u->src[0]->op == OP_INDEX &&
-		u->src[0]->src[0]->op != OP_DEFINE_REG && !is_changed(w, u->src[0]->src[0]);
+		u->src[0]->src[0]->op != OP_DEFINE_REG &&
+		!stored_holds(&w->stored, u->src[0]->src[0]);
 }
 
 /* ---- statements */
@@ -106,15 +99,11 @@ static void put_group(Shared *w, UOp *const *at, size_t n)
 {
 	table_round(&uses);
 	table_round(&made);
-	map_free(&w->stored);
-	w->stores_param = false;
+	stored_clear(&w->stored);
 	for (size_t i = 0; i < n; i++) {
 		count(at[i]);
-		if (at[i]->op != OP_STORE)
-			continue;
-		UOp *buffer = at[i]->src[0]->src[0];
-		map_put(&w->stored, PKEY(buffer), buffer);
-		w->stores_param |= buffer->op == OP_PARAM;
+		if (at[i]->op == OP_STORE)
+			stored_add(&w->stored, at[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		put_statement(w, at[i]);
@@ -124,11 +113,8 @@ static UOp *kernel_shared(const KernelUse *use)
 {
 	UOp *r = use->kernel;
 	Nodes all = walk(r);
-	Shared w = {.alias = use->alias};
+	Shared w = {.lets = last_let(&all), .stored.alias = use->alias};
 	table_round(&lets);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LET && all.at[i]->arg->i > w.lets)
-			w.lets = all.at[i]->arg->i;
 	for (uint32_t i = 0, n; i < r->nsrc; i += n ? n : 1) {
 		for (n = 0; i + n < r->nsrc && is_plain(r->src[i + n]); n++)
 			;
@@ -138,7 +124,7 @@ static UOp *kernel_shared(const KernelUse *use)
 			vec_push(&w.out, r->src[i]);
 	}
 	r = node_like(r, w.out.n, w.out.at, r->arg);
-	map_free(&w.stored);
+	stored_clear(&w.stored);
 	vec_free(&w.out);
 	return r;
 }
@@ -147,9 +133,9 @@ static UOp *kernel_shared(const KernelUse *use)
  * may be missed in another: such documents stay as they are. */
 Graph *lower_shared(Graph *g)
 {
-	Nodes all = walk(g->sink);
-	bool open = false;
+	Nodes all = target->vectors ? walk(g->sink) : (Nodes){0};
 	for (size_t i = 0; i < all.n; i++)
-		open |= all.at[i]->op == OP_VAR;
-	return target->vectors && !open ? kernels_map(g, kernel_shared) : g;
+		if (all.at[i]->op == OP_VAR)
+			return g;
+	return target->vectors ? kernels_map(g, kernel_shared) : g;
 }

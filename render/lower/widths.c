@@ -278,9 +278,7 @@ UOp *kernel_widths(UOp *kernel)
 	if (!any_wide(&all))
 		return kernel;
 	parts = find_parts(kernel);
-	for (size_t i = 0; i < all.n; i++)
-		if (all.at[i]->op == OP_LET && all.at[i]->arg->i > w.lets)
-			w.lets = all.at[i]->arg->i;
+	w.lets = last_let(&all);
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
 		UOp *s = kernel->src[i];
 		if (parts[i])

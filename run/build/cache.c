@@ -391,7 +391,7 @@ void cache_keep(size_t n, const Key *key, const char *suffix, const void *const 
 	const char **tmp = arena_alloc((n + 1) * sizeof *tmp);
 	bool *good = arena_alloc(n + 1);
 	void *bufs[] = {(void *)p, (void *)bytes, tmp, good, (void *)suffix};
-	size_t all = 0;
+	size_t all = 0, kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		path[i] = entry_path(key[i], suffix, true);
@@ -401,11 +401,10 @@ void cache_keep(size_t n, const Key *key, const char *suffix, const void *const 
 	entries_share(entries_write, bufs, false, n, all, threads);
 	for (size_t i = 0; i < n; i++) {
 		at[i] = good[i] ? entry_map(tmp[i], bytes[i]) : NULL;
-		if (!good[i])
-			all -= bytes[i];
-		else if (rename(tmp[i], path[i]))
+		kept += good[i] ? bytes[i] : 0;
+		if (good[i] && rename(tmp[i], path[i]))
 			unlink(tmp[i]);
 	}
-	if (all)
-		cache_grown(cache_folder(), all, cache_limit());
+	if (kept)
+		cache_grown(cache_folder(), kept, cache_limit());
 }
