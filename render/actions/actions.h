@@ -50,10 +50,8 @@ typedef struct {
 	bool apart;                        /* each iteration from another part of the reduction */
 	uint64_t jammed;                   /* reductions' ranges of which that is said */
 	bool nontemporal;                       /* stores go past the cache */
-	/* a transposed tile's destination is prefetched */
-	bool prefetch_stores;
-	/* the range whose next iteration is prefetched, or 0 */
-	uint64_t prefetch_loads;
+	bool prefetch_stores;              /* a transposed tile's destination is prefetched */
+	uint64_t prefetch_loads;           /* the range whose next iteration is, or 0 */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
 	/* PLAN_TILES: those of them that are work groups, and items of one */
@@ -285,8 +283,9 @@ extern int64_t lower_constants; /* bytes that the document's calls read; set by 
 typedef struct {
 	const UOp *load;
 	int r, v;               /* the range of panels; the range of contiguous elements */
-	uint64_t others;        /* ranges that move the place too, by many panels */
-	int64_t between;        /* how many panels are used from one r to the next */
+	/* r, where its blocks are the panels; ranges that move the place too, by many panels */
+	uint64_t blocks, others;
+	int64_t between, bytes; /* how many panels are used from one r to the next; their bytes */
 	int64_t step, size;     /* elements from one r to the next; in a panel, a tile of r */
 	uint64_t rows;          /* the ranges inside that of panels, which do not move the place */
 } Panel;

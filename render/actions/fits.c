@@ -123,7 +123,7 @@ static bool blocks_fit(const Plan *p, const Facts *f)
 			return false;
 	return !(p->written & ~blocks) && (!blocks || (!f->sort && p->mode != PLAN_GROUP &&
 		!(blocks & (f->serial | f->scanned | p->unrolled | p->parted | p->jammed |
-			p->prefetch_loads | p->bound))));
+			(p->prefetch_loads & f->out) | p->bound))));
 }
 
 /* Tiles are of ranges that may run in any order. Vectors are powers of two, at most one tile is in
@@ -206,15 +206,12 @@ static bool is_plain_fold(const Plan *p, const Facts *f, uint64_t r)
 
 bool prefetch_loads_fits(const Plan *p, const Facts *f)
 {
+	uint64_t r = p->prefetch_loads;
 	Panel n;
-	if (!p->prefetch_loads)
-		return true;
-	if (p->mode == PLAN_LOOPS && is_plain_fold(p, f, p->prefetch_loads))
-		return true;
-	return p->mode == PLAN_LOOPS && !(p->prefetch_loads & ~f->out) &&
-		(!(p->prefetch_loads & tiled_ranges(p)) ||
-			(panel_find(p, f, p->lanes[p->nlanes - 1], &n) &&
-				1ull << n.r == p->prefetch_loads));
+	if (!r || p->mode != PLAN_LOOPS)
+		return !r;
+	return is_plain_fold(p, f, r) || !(r & (~f->out | tiled_ranges(p))) ||
+		(p->nlanes && panel_find(p, f, p->lanes[p->nlanes - 1], &n) && 1ull << n.r == r);
 }
 
 /* ---- values in row buffers, and transposed */

@@ -80,15 +80,35 @@ int plan_grid(const Plan *p)
 	return n > 0 ? n : 0;
 }
 
+/* The loops: as they are listed, with those that run in blocks; or those of reductions just within
+ * the items of the grid, which chunks are outside of. */
+static int write_order(const Plan *p, const Facts *f, const Val **list)
+{
+	uint64_t blocks = block_ranges(p);
+	const Val *v[2 * MAX_RANGES + 1] = {val_str("order")};
+	int n = 0, k = 1, items = plan_grid(p);
+	for (int r = 0; r < f->nrange; r++)
+		if (blocks >> r & 1)
+			list[n++] = VARR(val_str("split"), val_int(axis_of(f, r)),
+				val_int(p->piece[r]), val_str("peel"));
+	for (int i = 0; i < p->nlisted; i++)
+		v[k++] = named_loop(p, f, (PlanLoop){p->listed[i] % MAX_RANGES,
+			p->listed[i] < MAX_RANGES ? SINGLES : IN_BLOCK});
+	for (int i = 0; i <= p->norder && !p->nlisted; i++) {
+		for (int q = 0; i == items && q < p->nfolds; q++)
+			v[k++] = val_int(axis_of(f, p->folds[q]));
+		if (i < p->norder)
+			v[k++] = val_int(axis_of(f, p->order[i]));
+	}
+	list[n++] = val_array(k, v);
+	return n;
+}
+
 const Val *plan_write(const Plan *p, const Facts *f)
 {
-	const Val *list[2 * MAX_STAGED + 3 * MAX_RANGES + 9];
-	int n = 0, range[MAX_RANGES], items = plan_grid(p);
-	/* the loops of reductions just within the items of the grid, which chunks are outside of */
-	memcpy(range, p->order, items * sizeof *range);
-	memcpy(range + items, p->folds, p->nfolds * sizeof *range);
-	memcpy(range + items + p->nfolds, p->order + items, (p->norder - items) * sizeof *range);
-	list[n++] = action(f, "order", NULL, 0, range, p->norder + p->nfolds);
+	const Val *list[2 * MAX_STAGED + 4 * MAX_RANGES + 9];
+	int n = 0, range[MAX_RANGES];
+	n += write_order(p, f, list + n);
 	n += write_kinds(p, f, list + n);
 	n += write_tiles(p, f, list + n);
 	if (p->grid)

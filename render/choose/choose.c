@@ -25,6 +25,10 @@ static void tell(const Plan *p, const Facts *f)
 	}
 	if (p->grid)
 		buf_printf(&b, ", %d loop%s shared by threads", p->grid, p->grid > 1 ? "s" : "");
+	for (int i = 0; i < p->nfolds; i++)
+		if (p->piece[p->folds[i]])
+			buf_printf(&b, ", %d of r%d at a time for all rows",
+				p->piece[p->folds[i]], axis_of(f, p->folds[i]));
 	if (p->partial)
 		buf_printf(&b, ", sums in %d parts", p->partial);
 	if (p->jam > 1)

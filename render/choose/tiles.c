@@ -445,7 +445,7 @@ static const char *tile_within(Tiling *t)
 	t->p->prefetch_stores = wants_prefetch_stores(t->p, t->f);
 	t->p->prefetch_stores &= prefetch_stores_fits(t->p, t->f);
 	if (!t->p->prefetch_loads)
-		t->p->prefetch_loads = heavy ? wants_panel(t->p, t->f, t->v) :
+		t->p->prefetch_loads = heavy ? block_panels(t) :
 					       wants_prefetch_loads(t->p, t->f, t->v);
 	return heavy ? heavy : arena_printf("%lld places that are neighbours along r%d, %d to a "
 		"vector", (long long)count_of(t->f, t->f->out), axis_of(t->f, t->v), t->lanes);

@@ -101,6 +101,11 @@ int64_t read_newly(const Tiling *t, int r);
  * a tile are of the range `apart`, if it is not -1. */
 void order_rows(Tiling *t, int m, int apart, int vectors);
 
+/* The range that is prefetched of the panels of constants, or 0. Panels that would not stay in the
+ * second cache beside the next one are read in blocks of the reduction, each by all rows: a block
+ * of [32,4096] @ [4096,4096] is as fast as from the cache, a panel takes 1.3 of it. */
+uint64_t block_panels(Tiling *t);
+
 /* ---- rows.c: rows of accumulators, of reductions that use nothing again */
 
 /* Elements of a row of accumulators: an eighth of the first cache, beside what is summed. */

@@ -124,3 +124,118 @@ void order_rows(Tiling *t, int m, int apart, int vectors)
 		if (o.columns >> order[i] & 1)
 			order_last(p, order[i]);
 }
+
+/* Is this the kernel's only reduction, in one nest of loops? */
+static bool is_alone(const Tiling *t)
+{
+	int slices[MAX_SLICE_AXES + 1];
+	for (size_t i = 0; i < t->f->all.n; i++)
+		if (t->f->all.at[i]->op == OP_RREDUCE && t->f->all.at[i] != t->heavy)
+			return false;
+	return !slice_ranges(t->f, slices) && slice_turn(t->f) < 0 && !t->p->nstage &&
+		!t->p->nfolds && !t->f->in_place;
+}
+
+/* The reduction's range that is outermost in a panel, or -1. */
+static int outermost_in(const Tiling *t, const Panel *n)
+{
+	Sum s;
+	sum_of(&s, n->load->src[0]->src[1]);
+	for (int r = 0; r < t->f->nrange; r++) {
+		int64_t all;
+		if (bound_of(t->heavy) >> r & 1 &&
+			mul_ok(sum_coef(&s, t->f->range[r]), range_size(t->f->range[r]), &all) &&
+			all == n->step)
+			return r;
+	}
+	return -1;
+}
+
+/* Bytes of the sums that the loops within that over panels are around; INT64_MAX: of no known
+ * number. */
+static int64_t sums_within(const Tiling *t, const Panel *n)
+{
+	int64_t all = n->size / n->step * dtype_size(t->heavy->dtype);
+	bool inside = false;
+	for (int i = 0; i < t->p->norder; i++) {
+		int r = t->p->order[i];
+		if (t->p->chunk[r] || (inside && (least_size(t->f, r) != most_size(t->f, r) ||
+			!mul_ok(all, most_size(t->f, r), &all))))
+			return INT64_MAX;
+		inside |= r == n->r;
+	}
+	return all;
+}
+
+/* Items that are the loops down to that over panels. */
+static int64_t items_of(const Tiling *t, const Panel *n)
+{
+	int64_t all = 1;
+	for (int i = 0; i < t->p->grid; i++) {
+		int r = t->p->order[i];
+		if (!mul_ok(all, loops_of(t, r), &all))
+			return 0;
+		if (r == n->r)
+			return all;
+	}
+	return 0;
+}
+
+/* Iterations of a block of r: as many as leave no rest, if more than half of those that fit do; 0:
+ * a block is too short for its sums to be loaded and stored, or is all. */
+static int64_t block_size(const Tiling *t, int r, int64_t blocks)
+{
+	enum { FEWEST = 64 };
+	int64_t size = range_size(t->f->range[r]), most = (size + blocks - 1) / blocks,
+		least = (FEWEST * size - 1) / length_of(t, t->heavy) + 1;
+	for (int64_t n = most; n >= least && 2 * n > most; n--)
+		if (size % n == 0)
+			most = least = n;
+	return most < least || most < 2 || most >= size ? 0 : most;
+}
+
+/* The loops of a reduction in blocks of so many iterations of r, just within that over panels. */
+static void fold_in_blocks(Tiling *t, const Panel *n, int r, int64_t iterations)
+{
+	Plan *p = t->p;
+	int grid = 0;
+	p->piece[r] = (int)iterations;
+	p->peeled |= 1ull << r;
+	p->folds[p->nfolds++] = r;
+	for (int i = 0; i < p->norder; i++) {
+		p->listed[p->nlisted++] = p->order[i];
+		if (p->order[i] != n->r)
+			continue;
+		p->listed[p->nlisted++] = r;
+		grid = i + 1;
+	}
+	p->listed[p->nlisted++] = r + MAX_RANGES;
+	for (int k = 0; k < t->f->nrange; k++)
+		if (bound_of(t->heavy) >> k & 1 && k != r)
+			p->listed[p->nlisted++] = k;
+	p->grid = grid;
+	p->partial = 0;
+	p->parted = 0;
+}
+
+uint64_t block_panels(Tiling *t)
+{
+	enum { PANEL = 4, BLOCK = 16, ITEMS_EACH = 4 };
+	const Machine *m = &target->machine;
+	uint64_t panels = wants_panel(t->p, t->f, t->v);
+	Panel n;
+	if (!panels || !panel_find(t->p, t->f, t->v, &n))
+		return 0;
+	if (n.bytes <= m->cache[1] / PANEL)
+		return panels;
+	int64_t room = m->cache[1] / BLOCK, each = 0;
+	int r = outermost_in(t, &n);
+	if (r >= 0 && is_alone(t) && n.between == 1 && !(t->p->unrolled >> r & 1) &&
+		sums_within(t, &n) <= room && items_of(t, &n) >= ITEMS_EACH * m->cores)
+		each = block_size(t, r, (n.bytes - 1) / room + 1);
+	if (each) {
+		fold_in_blocks(t, &n, r, each);
+		return 1ull << r;
+	}
+	return n.bytes <= m->cache[1] ? panels : 0;
+}

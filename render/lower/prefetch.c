@@ -13,8 +13,8 @@
  * A row of a few KB is read whole before it is used, so the processor would wait for all of it; a
  * row is about as long as a page, and the hardware prefetcher stops at a page's end. Nor does it
  * foresee what a sum along columns reads, pieces of rows that lie apart: each iteration prefetches
- * the next one's. For a contraction whose constants lie in panels, it is the next panel: each tile
- * of rows that uses this panel prefetches a share of the next. */
+ * the next one's. For a contraction whose constants lie in panels, it is the next panel, or the
+ * next block of one: each tile of rows that uses this one prefetches a share of the next. */
 #include "target/target.h"
 #include "lower/lower.h"
 #include "index/ix.h"
@@ -196,10 +196,18 @@ uint64_t wants_panel(const Plan *p, const Facts *f, int v)
 	enum { CACHES = 4, PANELS = 8 };
 	Panel n;
 	bool wants = lower_constants >= CACHES * target->machine.cache[1] &&
-		panel_find(p, f, v, &n) &&
+		panel_find(p, f, v, &n) && !n.blocks &&
 		n.size * dtype_size(n.load->dtype) >= target->machine.page &&
 		range_size(f->range[n.r]) >= PANELS * (n.size / n.step);
 	return wants ? 1ull << n.r : 0;
+}
+
+/* The first iteration of the block of r around s. */
+static UOp *block_first(const Scope *s, int r)
+{
+	while (!(s->blocks >> r & 1))
+		s = s->parent;
+	return s->block[r].first;
 }
 
 /* The number of rows before the tile around s. */
@@ -259,6 +267,37 @@ static uint64_t ranges_asked(const Lowering *l, const Panel *n)
 	return set & ~(1ull << n->v);
 }
 
+/* The range of a tile's panels, of which blocks lie apart, or -1. */
+static int panels_beside(const Lowering *l, const Panel *n)
+{
+	for (int r = 0; r < l->facts.nrange && n->blocks; r++)
+		if (n->others >> r & 1 && tile_size(&l->plan, r) > 1)
+			return r;
+	return -1;
+}
+
+/* The load's place with other values of its ranges: where the panels are that are used now, of
+ * those beside each other the j-th; or, counted from there, what is read in this iteration. */
+static UOp *place_in(const Lowering *l, const Scope *s, const Panel *n, bool within, int j)
+{
+	const Facts *f = &l->facts;
+	UOp *from[MAX_RANGES], *to[MAX_RANGES], *index = n->load->src[0];
+	int k = 0, beside = panels_beside(l, n);
+	for (int r = 0; r < f->nrange; r++) {
+		if (!(free_of(index) >> r & 1))
+			continue;
+		from[k] = f->range[r];
+		to[k] = ix_const(0);
+		if (within && !(f->out >> r & 1))
+			to[k] = ix_sub(value_of(s, r),
+				n->blocks >> r & 1 ? block_first(s, r) : ix_const(0));
+		else if (!within && n->others >> r & 1)
+			to[k] = ix_add(first_of(s, r), ix_const(r == beside ? j : 0));
+		k++;
+	}
+	return substitute(index->src[1], k, from, to);
+}
+
 /* Each tile of rows prefetches its share of the panel, a little in each iteration of the
  * reduction, into the second cache: the first one holds what is read now. */
 static void panel_emit(Lowering *l, const Scope *s)
@@ -267,29 +306,25 @@ static void panel_emit(Lowering *l, const Scope *s)
 	int v = l->plan.nlanes ? l->plan.lanes[l->plan.nlanes - 1] : 0;
 	for (size_t i = 0; i < f->all.n && l->plan.nlanes; i++) {
 		Panel n;
-		UOp *from[MAX_RANGES], *to[MAX_RANGES], *index;
-		int k = 0;
 		if (!panel_is(&l->plan, f, f->all.at[i], v, &n) ||
 			!all_around(s, ranges_asked(l, &n)))
 			continue;
-		index = n.load->src[0];
-		UOp *here[MAX_RANGES];
-		for (int r = 0; r < f->nrange; r++)
-			if (free_of(index) >> r & 1) {
-				from[k] = f->range[r];
-				here[k] = n.others >> r & 1 ? first_of(s, r) : ix_const(0);
-				to[k++] = f->out >> r & 1 ? ix_const(0) : value_of(s, r);
-			}
-		UOp *rows = rows_all(l, &n), *done = substitute(index->src[1], k, from, to);
-		UOp *share = part_of(done, n.size / n.step * rows_here(l, s, &n), rows);
+		int beside = panels_beside(l, &n);
+		int64_t tiles = n.blocks ? 1 : n.size / n.step;
+		UOp *rows = rows_all(l, &n), *done = place_in(l, s, &n, true, 0);
+		UOp *share = part_of(done, tiles * rows_here(l, s, &n), rows);
 		UOp *part = ix_add(
 			ix_mul(rows_before(l, s, &n), ix_div(ix_const(n.size), rows)), share);
-		UOp *next = ix_add(first_of(s, n.r), ix_const(n.size / n.step));
-		UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
-		at = ix_add(at, substitute(index->src[1], k, from, here));
-		emit(l,
-			NODE(OP_PREFETCH, DT_NONE, val_str("second"),
-				NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
+		UOp *first = n.blocks ? block_first(s, n.r) : first_of(s, n.r);
+		UOp *next = ix_add(first, ix_const(n.size / n.step));
+		for (int j = 0; j < (beside < 0 ? 1 : tile_size(&l->plan, beside)); j++) {
+			UOp *at = ix_add(ix_mul(next, ix_const(n.step)), part);
+			at = ix_add(at, place_in(l, s, &n, false, j));
+			emit(l,
+				NODE(OP_PREFETCH, DT_NONE, val_str("second"),
+					NODE(OP_INDEX, n.load->src[0]->dtype, VNIL,
+						n.load->src[0]->src[0], at)));
+		}
 	}
 }
 
@@ -297,7 +332,7 @@ void prefetch_loads_emit(Lowering *l, const Scope *s)
 {
 	if (s->starts)
 		row_emit(l, s, __builtin_ctzll(s->starts));
-	else if (l->plan.prefetch_loads & ~l->facts.out)
+	else if (l->plan.prefetch_loads & ~(l->facts.out | block_ranges(&l->plan)))
 		row_emit(l, s, l->plan.lanes[l->plan.nlanes - 1]);
 	else
 		panel_emit(l, s);
