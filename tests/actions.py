@@ -520,6 +520,9 @@ def stage(l):
 
 
 def prefetch_loads(l):
+    tiles = [w for w in l.words if w[0] == "tile"]
+    if tiles and tiles[-1][3] > 1 and l.r.random() < 0.5:
+        return l.add("prefetch_loads", tiles[-1][1])
     if not stage(l) or not (l.tiles or tile(l)):
         return False
     rows = [a for a in l.k.free_ranges() if a not in l.tiles]

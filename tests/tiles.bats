@@ -198,3 +198,29 @@ blocks_of() {
 	blocks_of 'input x f32[1, 64, 7, 7]' "$w" 'output y = conv2d(x, w, padding=1)'
 	[ "$(tool show --loops l.mp | sed '1,/^K[0-9]* r_256/d; /^K/,$d' | grep -c '^ *prefetch ')" = 2 ] || { tool show --loops l.mp; return 1; }
 }
+
+@test "tiles: what tiles that follow read is prefetched, where elements wait for a chain and for memory" {
+	mkdir -p cache/sluice
+	chmod 700 cache/sluice
+	export XDG_CACHE_HOME=$PWD/cache
+	printf 'cache: 4096 16384 65536\n' > cache/sluice/machine
+	chmod 600 cache/sluice/machine
+	printf 'input x f32[16384]\ninput k f32[1]\noutput y = gelu(x * k)\n' | tool trace | tool fuse > p.mp
+	tool lower -t clang --march x86-64-v4 --measured p.mp > l.mp
+	[ "$(tool show --loops l.mp | grep -c '^ *prefetch x')" = 8 ] || { tool show --loops l.mp; return 1; }
+	not grep -q 'prefetch k' <(tool show --loops l.mp)
+	# beside loops of another tile, of what tiles leave, and of a sum in lanes
+	printf 'input x f32[n, 37] where n in 1..64\ninput k f32[37]\noutput y = exp(x) * k + sum(x, axis=1, keepdims=true)\n' | tool trace | tool fuse > p.mp
+	local list n
+	for list in 'tile 1 2 8' 'tile 0 2 1; tile 1 2 8' 'tile 1 1 8; grid 2' 'tile 1 2 8; stage LOAD.0 1'; do
+		tool lower -t clang --opt "*: $list; prefetch_loads 1" p.mp > l.mp
+		grep -q '^ *prefetch x' <(tool show --loops l.mp)
+		for n in 1 5; do
+			tool run --interpret p.mp x=rand k=rand n=$n -o i.npz
+			tool run --interpret l.mp x=rand k=rand n=$n -o l.npz
+			tool run l.mp x=rand k=rand n=$n -o c.npz
+			tool diff --rtol 1e-5 i.npz l.npz
+			tool diff --rtol 1e-5 i.npz c.npz
+		done
+	done
+}

@@ -175,17 +175,17 @@ void swap_range(Rewriting *w, const Val *a);
 const char *plan_misfit(const Plan *p, const Facts *f);
 /* can the value be staged? It must be of the kernel's own arithmetic, the same whenever computed */
 bool stage_fits(const Facts *f, const Staged *s);
-/* Does it prefetch the next iteration of one of the output's loops, or the next panel of
- * constants? And are the places known where the transposed tiles go? */
+/* Does it prefetch the next iteration of one of the output's loops, what tiles that follow read, or
+ * the next panel of constants? Tiles? Are the places known where the transposed tiles go? */
 bool prefetch_loads_fits(const Plan *p, const Facts *f);
+bool prefetches_tiles(const Plan *p);
 bool prefetch_stores_fits(const Plan *p, const Facts *f);
 /* Is the value held once for all items of a group, which fill its buffer together? */
 bool stage_shared(const Plan *p, const Staged *s);
 /* Do all ranges but the first have sizes that divide, or are multiples of, the number of items in a
  * group? Then the algebra takes quotients and remainders of a flat number of them apart. */
 bool digits_even(const Plan *p, const Facts *f, const int *range, int n);
-/* Bytes of the plan's row buffers: each has a row for every lane of the tiles around it.
- * Saturates. */
+/* Bytes of the plan's row buffers, a row for every lane of the tiles around it; saturates. */
 int64_t plan_bytes(const Plan *p, const Facts *f);
 
 /* ---- order.c: the order of a kernel's loops */

@@ -204,13 +204,20 @@ static bool is_plain_fold(const Plan *p, const Facts *f, uint64_t r)
 		!(r & (block_ranges(p) | p->parted | p->unrolled));
 }
 
+bool prefetches_tiles(const Plan *p)
+{
+	int v = p->nlanes ? p->lanes[p->nlanes - 1] : 0;
+	return p->nlanes && p->tile[v].vector > 1 && p->prefetch_loads == 1ull << v;
+}
+
 bool prefetch_loads_fits(const Plan *p, const Facts *f)
 {
 	uint64_t r = p->prefetch_loads;
 	Panel n;
 	if (!r || p->mode != PLAN_LOOPS)
 		return !r;
-	return is_plain_fold(p, f, r) || !(r & (~f->out | tiled_ranges(p))) ||
+	return is_plain_fold(p, f, r) || prefetches_tiles(p) ||
+		!(r & (~f->out | tiled_ranges(p))) ||
 		(p->nlanes && panel_find(p, f, p->lanes[p->nlanes - 1], &n) && 1ull << n.r == r);
 }
 

@@ -374,6 +374,15 @@ static void level_enter(Lowering *l, Scope *s, PlanLoop v, UOp *index)
 	}
 }
 
+/* Is the scope in a tile of the range in vectors, not in what tiles leave? */
+static bool in_vectors(const Lowering *l, const Scope *s)
+{
+	int v = l->plan.lanes[l->plan.nlanes - 1];
+	while (s && !((s->starts | s->binds) >> v & 1))
+		s = s->parent;
+	return s && s->starts >> v & 1 && s->start[v].tile.vector > 1;
+}
+
 static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 {
 	if (i == c->n) {
@@ -382,6 +391,7 @@ static void open_levels(Lowering *l, Scope *in, Chain *c, int i)
 				l, in, in, tiled_ranges(&l->plan) & l->facts.out, 0, &first);
 		if (first)
 			chain(in, first);
+		in->prefetch_loads = prefetches_tiles(&l->plan) && in_vectors(l, in);
 		if (c->nlast == MAX_LAST)
 			die(UNSUPPORTED, "a kernel with so many tails of tiles");
 		c->last[c->nlast++] = s;

@@ -146,7 +146,8 @@ static void open_fold(Lowering *l, Nest *n, Scope *outer, int r, int iterations)
 		if (!outer && !n->lanes)
 			add_inner(n, NULL, outer = scope_new(l, n->at, 0, NULL));
 		else if (outer)
-			outer->prefetch_loads = l->plan.prefetch_loads && n->lanes;
+			outer->prefetch_loads = l->plan.prefetch_loads && n->lanes &&
+				!prefetches_tiles(&l->plan);
 		innermost(n, fold_lanes(l, n, outer));
 		return;
 	}
@@ -181,7 +182,7 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 	for (int i = 0; i < parts; i++) {
 		add_inner(n, outer, last[i]);
 		bool tiled = last[i]->starts >> r & 1;
-		last[i]->prefetch_loads = tiled && !n->along &&
+		last[i]->prefetch_loads = tiled && !n->along && !prefetches_tiles(&l->plan) &&
 			open_around(at, l->plan.prefetch_loads);
 		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
 	}

@@ -79,7 +79,7 @@ void prefetch_stores_emit(Lowering *l, const Nest *n)
 /* LINES: of a cache, of which it is worth a row's while */
 enum { LINES = 8 };
 
-/* Is the load contiguous along range v, and does range r step from row to row? */
+/* Is the load contiguous along range v, and does r, if it is another, step from row to row? */
 static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
 {
 	UOp *at = u->src[0]->src[1];
@@ -89,7 +89,8 @@ static bool walks_rows(const Facts *f, const UOp *u, int v, int r)
 		!(free_of(at) >> v & free_of(at) >> r & 1))
 		return false;
 	sum_of(&s, at);
-	return sum_coef(&s, f->range[v]) == 1 && sum_coef(&s, f->range[r]) > 1;
+	return sum_coef(&s, f->range[v]) == 1 &&
+		(r == v || sum_coef(&s, f->range[r]) > 1);
 }
 
 uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v)
@@ -155,11 +156,14 @@ static bool all_around(const Scope *s, uint64_t set)
 	return !set;
 }
 
-/* The next row at the places of the tile along v around s. */
+/* The next row at the places of the tile along v around s, or a tile of it that follows soon. */
 static void row_emit(Lowering *l, const Scope *s, int v)
 {
+	/* gelu of 16 million elements: 0.95 with two tiles, 0.89 with four or eight */
+	enum { TILES_AHEAD = 4 };
 	int r = __builtin_ctzll(l->plan.prefetch_loads);
 	const Start *start = scope_start(s, v);
+	int64_t ahead = r == v ? TILES_AHEAD * tile_size(&l->plan, v) : 0;
 	for (size_t i = 0; i < l->facts.all.n; i++) {
 		UOp *u = l->facts.all.at[i];
 		if (u->op != OP_LOAD || !walks_rows(&l->facts, u, v, r) ||
@@ -174,13 +178,14 @@ static void row_emit(Lowering *l, const Scope *s, int v)
 		for (int q = 0; q < l->facts.nrange; q++)
 			if (free_of(index) >> q & 1) {
 				from[n] = l->facts.range[q];
-				to[n++] = q == v ? ix_add(start->first, ix_mul(k, ix_const(line))) :
+				to[n++] = q == v ? ix_add(ix_add(start->first, ix_const(ahead)),
+						ix_mul(k, ix_const(line))) :
 					ix_add(first_of(s, q), ix_const(q == r));
 			}
 		UOp *at = substitute(index->src[1], n, from, to);
 		emit(l, k);
 		emit(l,
-			NODE(OP_PREFETCH, DT_NONE, VNIL,
+			NODE(OP_PREFETCH, DT_NONE, r == v ? val_str("second") : VNIL,
 				NODE(OP_INDEX, index->dtype, VNIL, index->src[0], at)));
 		emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, k));
 	}
@@ -330,7 +335,9 @@ static void panel_emit(Lowering *l, const Scope *s)
 
 void prefetch_loads_emit(Lowering *l, const Scope *s)
 {
-	if (s->starts)
+	if (prefetches_tiles(&l->plan))
+		row_emit(l, s, l->plan.lanes[l->plan.nlanes - 1]);
+	else if (s->starts)
 		row_emit(l, s, __builtin_ctzll(s->starts));
 	else if (l->plan.prefetch_loads & ~(l->facts.out | block_ranges(&l->plan)))
 		row_emit(l, s, l->plan.lanes[l->plan.nlanes - 1]);
