@@ -224,3 +224,36 @@ blocks_of() {
 		done
 	done
 }
+
+@test "tiles: what follows in streams of constants is prefetched, where the last cache does not keep them" {
+	mkdir -p cache/sluice
+	chmod 700 cache/sluice
+	export XDG_CACHE_HOME=$PWD/cache
+	printf 'input w f32[301, 128]\noutput u = w - 0.5\n' | tool trace | tool run --interpret w=rand -o w.npz
+	printf 'input x f32[1, 301]\nconst w = load("w.npz", "u")\noutput y = x @ w\n' > m.t
+	tool trace m.t | tool fuse > p.mp
+	tool run --interpret p.mp x=rand -o i.npz
+	local last
+	for last in 65536 16777216; do
+		printf 'cache: 4096 16384 %s\n' $last > cache/sluice/machine
+		chmod 600 cache/sluice/machine
+		tool lower -t clang --march x86-64-v4 --measured p.mp > l.mp
+		# 150 iterations of two streams, of four lines each; the last one by itself
+		[ "$(tool show --loops l.mp | sed '1,/for r[0-9]* < 150/d' | grep -c '^ *prefetch w')" = $((last == 65536 ? 8 : 0)) ] ||
+			{ tool show --loops l.mp; return 1; }
+		tool lower -t clang --march x86-64-v3 --measured p.mp > l.mp
+		tool run --interpret l.mp x=rand -o l.npz
+		tool run l.mp x=rand -o c.npz
+		tool diff --rtol 1e-4 --atol 1e-5 i.npz l.npz
+		tool diff --rtol 1e-4 --atol 1e-5 i.npz c.npz
+	done
+	# of iterations whose number is known only at the call
+	printf 'input a f32[n] where n in 2..90\ninput b f32[n, 24]\noutput y = sum(reshape(a, [n, 1]) * b, axis=0)\n' | tool trace | tool fuse > p.mp
+	tool lower -t clang --opt 'r_*: tile 0 2 8; jam 2 1; prefetch_loads 1' p.mp > l.mp
+	grep -q '^ *prefetch b' <(tool show --loops l.mp)
+	for last in 2 7; do
+		tool run --interpret p.mp a=rand b=rand n=$last -o i.npz
+		tool run l.mp a=rand b=rand n=$last -o c.npz
+		tool diff --rtol 1e-5 i.npz c.npz
+	done
+}

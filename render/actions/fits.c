@@ -197,10 +197,11 @@ bool prefetch_stores_fits(const Plan *p, const Facts *f)
 	return true;
 }
 
-/* A reduction's range is a loop around the lanes of tiles, of one iteration at a time. */
+/* A reduction's range is a loop around the lanes of tiles, of one iteration at a time or of one of
+ * each stream. */
 static bool is_plain_fold(const Plan *p, const Facts *f, uint64_t r)
 {
-	return r && !(r & f->out) && p->nlanes && p->jam <= 1 &&
+	return r && !(r & f->out) && p->nlanes && (p->jam <= 1 || p->apart) &&
 		!(r & (block_ranges(p) | p->parted | p->unrolled));
 }
 

@@ -33,7 +33,8 @@ int last_fold(const Tiling *t) { return 63 - __builtin_clzll(bound_of(t->heavy))
 /* Is an operand read sequentially, iteration after iteration, with more constants than the last
  * cache keeps until the next call, of which other buffers and programs leave a part? A core waits
  * less for memory when it reads two streams at once: then the iterations that are taken together
- * are far apart. (From a cache a single stream is a little faster; more than two gain nothing.) */
+ * are far apart, and what follows in each is prefetched. (From a cache a single stream is a little
+ * faster; more than two gain nothing.) */
 static bool reads_one_stream(const Tiling *t)
 {
 	int64_t near = target->machine.page / 2;
@@ -240,5 +241,7 @@ void tile_rows(Tiling *t)
 		write_out_window(t);
 	else if (iterations >= FEW && wants_prefetch_fold(t->p, t->f, t->v, last_fold(t)))
 		tile_far_rows(t, open);
+	else if (t->p->apart)
+		t->p->prefetch_loads = 1ull << last_fold(t);
 	choose_items(t, window ? loops_for(t, WINDOW_ITEMS) : t->p->norder);
 }

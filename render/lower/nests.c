@@ -103,6 +103,7 @@ static void fold_main(Lowering *l, Nest *n, Scope *outer, int r, UOp *blocks, in
 	Scope *block = scope_new(l, at, 0, scope_range(l, at, blocks, "reduce"));
 	bool apart = !n->partial && l->plan.apart;
 	add_inner(n, outer, block);
+	block->prefetch_loads = apart && n->lanes && l->plan.prefetch_loads >> r & 1;
 	fold_block(l, n, fold_lanes(l, n, block), r,
 		apart ? block->open : ix_mul(block->open, ix_const(iterations)),
 		apart ? blocks : ix_const(1), iterations);
