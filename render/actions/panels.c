@@ -41,7 +41,7 @@ static bool fills_panels(const Plan *p, const Facts *f, Panel *n)
 	}
 	n->others = n->r < 0 ? 0 : panels & ~(1ull << n->r);
 	return s.n == __builtin_popcountll(moves) && moves & ~f->out && !s.k &&
-		sum_coef(&s, f->range[n->v]) == 1 && n->r >= 0;
+		sum_coef(&s, f->range[n->v]) == 1 && n->r >= 0 && n->step;
 }
 
 /* Are there enough rows inside the loop over panels? Rows outside of it read all panels again. The

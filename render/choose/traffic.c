@@ -145,7 +145,7 @@ void order_rows(Tiling *t, int m, int apart, int vectors)
 			order_last(p, order[i]);
 }
 
-/* Is this the kernel's only reduction, in one nest of loops? */
+/* Is this the kernel's only reduction, of which nothing else says how its loops stand? */
 static bool is_alone(const Tiling *t)
 {
 	int slices[MAX_SLICE_AXES + 1];
@@ -153,7 +153,7 @@ static bool is_alone(const Tiling *t)
 		if (t->f->all.at[i]->op == OP_RREDUCE && t->f->all.at[i] != t->heavy)
 			return false;
 	return !slice_ranges(t->f, slices) && slice_turn(t->f) < 0 && !t->p->nstage &&
-		!t->p->nfolds && !t->f->in_place;
+		!t->p->nfolds && !t->f->in_place && t->f->nrange < MAX_RANGES;
 }
 
 /* The reduction's range that is outermost in a panel, or -1. */

@@ -148,7 +148,7 @@ static void open_fold(Lowering *l, Nest *n, Scope *outer, int r, int iterations)
 			add_inner(n, NULL, outer = scope_new(l, n->at, 0, NULL));
 		else if (outer)
 			outer->prefetch_loads = l->plan.prefetch_loads && n->lanes &&
-				!prefetches_tiles(&l->plan);
+				!prefetches_tiles(&l->plan) && !l->plan.apart;
 		innermost(n, fold_lanes(l, n, outer));
 		return;
 	}
