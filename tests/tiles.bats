@@ -137,7 +137,7 @@ tiled() {
 		grep -q "actions: order 0; $want\$" told || { cat told; return 1; }
 	done <<-'END'
 	1000000 tile 0 4 16; grid 1
-	8000000 tile 0 8 16; grid 1; nontemporal
+	8000000 tile 0 8 16; grid 1; nontemporal; prefetch_loads 0
 	END
 }
 

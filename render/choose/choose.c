@@ -39,7 +39,9 @@ static void tell(const Plan *p, const Facts *f)
 	if (p->prefetch_stores)
 		buf_printf(&b, ", what is stored to fetched before");
 	if (p->prefetch_loads)
-		buf_printf(&b, ", the next r%d fetched meanwhile",
+		buf_printf(&b, ", the next %sr%d fetched meanwhile",
+			prefetches_tiles(p) ? "tiles of " :
+				p->prefetch_loads & block_ranges(p) ? "block of " : "",
 			axis_of(f, __builtin_ctzll(p->prefetch_loads)));
 	if (p->mode != PLAN_LOOPS)
 		buf_printf(&b, ", %d items a group", p->items);
