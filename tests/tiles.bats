@@ -209,6 +209,14 @@ blocks_of() {
 	tool lower -t clang --march x86-64-v4 --measured p.mp > l.mp
 	[ "$(tool show --loops l.mp | grep -c '^ *prefetch x')" = 8 ] || { tool show --loops l.mp; return 1; }
 	not grep -q 'prefetch k' <(tool show --loops l.mp)
+	# between what elements side by side compute, behind the values of their places
+	printf 'input x f32[5, 7, 300]\ninput k f32[1]\noutput y = exp(x[:, 1:6, 3:131] / k)\n' | tool trace | tool fuse > p.mp
+	tool lower -t clang --march x86-64-v4 --opt 'E_*: tile 2 8 16; grid 2; prefetch_loads 2' p.mp > l.mp
+	[ "$(tool show --loops l.mp | grep -c '^ *prefetch x')" = 8 ]
+	tool render -t clang l.mp > r.mp
+	tool run --interpret p.mp x=rand k=rand -o i.npz
+	tool run --interpret l.mp x=rand k=rand -o l.npz
+	tool diff --rtol 1e-5 i.npz l.npz
 	# beside loops of another tile, of what tiles leave, and of a sum in lanes
 	printf 'input x f32[n, 37] where n in 1..64\ninput k f32[37]\noutput y = exp(x) * k + sum(x, axis=1, keepdims=true)\n' | tool trace | tool fuse > p.mp
 	local list n

@@ -140,7 +140,7 @@ with zipfile.ZipFile(sys.argv[1], "w") as z:
 END
 esac; done'
 	fails 1 brief small.mp
-	[[ $errors == *"a wrong result by '"*"' in 'order"*"instead of"* ]]
+	[[ $errors == *"a wrong result by '"*"order"*"' in '"*"order"*"instead of"* ]]
 }
 
 @test "tune: a candidate that crashes is left out" {

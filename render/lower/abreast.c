@@ -14,11 +14,11 @@
 
 enum { STORES = -1, PREFETCHES = -2 };  /* levels */
 
-/* A statement of a group; level: of a LET, how many LETs of the group it waits for */
+/* A statement of a group; level: of a LET or PREFETCH, how many LETs of the group it waits for */
 typedef struct { UOp *u; int level; } Entry;
 typedef struct {
 	VEC(Entry) group;
-	VEC(UOp *) prefetches;  /* those of the group */
+	VEC(Entry) prefetches;  /* those of the group */
 	size_t ops, put, next;  /* of the group: ops, those that were put, the next prefetch */
 	Map level;              /* LET of the group → its level + 1 */
 	Stored stored;          /* what the group stores to */
@@ -79,6 +79,13 @@ static Reach reach_of(const Abreast *w, const UOp *let)
 
 /* ---- groups */
 
+/* Is the next prefetch due, and does it wait for no LET of this level or a later one? */
+static bool prefetch_due(const Abreast *w, int level)
+{
+	return w->next < w->prefetches.n && w->next * w->ops < w->put * w->prefetches.n &&
+		(level == STORES || w->prefetches.at[w->next].level <= level);
+}
+
 /* Puts the statements of a level, each followed by its share of the prefetches: a core has few
  * requests to memory in flight, and waits where many are made at once. */
 static void put_level(Abreast *w, int level)
@@ -88,8 +95,8 @@ static void put_level(Abreast *w, int level)
 			continue;
 		vec_push(&w->out, w->group.at[i].u);
 		w->put += w->prefetches.n ? (size_t)statement_ops(w->group.at[i].u) : 0;
-		while (w->next < w->prefetches.n && w->next * w->ops < w->put * w->prefetches.n)
-			vec_push(&w->out, w->prefetches.at[w->next++]);
+		while (prefetch_due(w, level))
+			vec_push(&w->out, w->prefetches.at[w->next++].u);
 	}
 }
 
@@ -157,7 +164,7 @@ static UOp *kernel_abreast(const KernelUse *use)
 			add_store(&w, u);
 		} else if (u->op == OP_PREFETCH) {
 			add(&w, u, PREFETCHES);
-			vec_push(&w.prefetches, u);
+			vec_push(&w.prefetches, ((Entry){u, reach_of(&w, u).level}));
 		} else {
 			close_group(&w);
 			vec_push(&w.out, u);
