@@ -96,9 +96,9 @@ int vectors_cached(const Tiling *t, int apart, int vectors);
  * before: all of them, but where windows overlap. */
 int64_t read_newly(const Tiling *t, int r);
 /* Each tile of rows meets all columns, where rows do not stay in the second cache until the next
- * tile of columns reads them again, or are better read once: as many columns as leave half of that
- * cache to what passes, or in chunks of so many, if these are fewer than the tiles. The vectors of
- * a tile are of the range `apart`, if it is not -1. */
+ * tile of columns reads them again, or are better read once, or the first cache holds all columns:
+ * as many columns as leave half of the second to what passes, or in chunks of so many, if these are
+ * fewer than the tiles. The vectors of a tile are of the range `apart`, if it is not -1. */
 void order_rows(Tiling *t, int m, int apart, int vectors);
 
 /* The range that is prefetched of the panels of constants, or 0. Panels that would not stay in the
