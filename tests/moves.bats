@@ -60,21 +60,36 @@ turned() {
 	grep -q 'actions: order 1 0' told
 }
 
-# a line in parts is read, or written again: each tile stores whole ones, also where these do not divide the rows
-@test "moves: what no cache holds is stored in whole lines" {
+# whole_lines OPTION…: for each row "INPUT LIST | OUTPUT", the list is so, and values stay what they are
+whole_lines() {
 	local p list
 	while read -r p list; do
 		printf 'input x %s\noutput y = %s\n' "$p" "${list#*| }" | tool trace | tool fuse > m.mp
-		tool lower -t clang --march x86-64-v3 --explain m.mp > l.mp 2> told
+		tool lower -t clang "$@" --explain m.mp > l.mp 2> told
 		grep -qE "actions: ${list%% |*}" told || { echo "$p"; cat told; return 1; }
 		tool run --interpret m.mp x=rand -o a.npz
 		tool run l.mp x=rand -o b.npz
 		tool diff a.npz b.npz
-	done <<-'END'
+	done
+}
+
+# a line in parts is read, or written again: each tile stores whole ones, also where these do not divide the rows
+@test "moves: what no cache holds is stored in whole lines" {
+	whole_lines --march x86-64-v3 <<-'END'
 	f32[2048,4096] order 1 0; tile 0 8 1; tile 1 2 8; chunk 1 4; grid 2; nontemporal; | transpose(x, [1, 0])
 	f64[1024,4104] order 1 0; tile 0 4 1; tile 1 4 4; chunk 1 4; grid 2; nontemporal; | transpose(x, [1, 0])
 	f16[4096,4108] order 1 0; tile 0 8 1; tile 1 4 8; chunk 1 4; grid 2; nontemporal; | transpose(x, [1, 0])
 	f32[2,96,211,211] order 0 3 2; tile 2 8 1; tile 3 2 8; grid 3; nontemporal; | transpose(x, [0, 2, 3, 1])
 	f32[2055,4104] order 1 0; tile 0 8 1; tile 1 2 8; chunk 1 4; grid 2; .*transpose | transpose(x, [1, 0])
+	END
+	# also of what the last cache holds, where lines that lie pages apart are read slowly; parts of lines do not pass it
+	mkdir -p cache/sluice
+	chmod 700 cache/sluice
+	printf 'cache: 32768 131072 16777216\nread: 192 99 53 14\nruns: 8\n' > cache/sluice/machine
+	chmod 600 cache/sluice/machine
+	XDG_CACHE_HOME=$PWD/cache whole_lines --march x86-64-v3 --measured <<-'END'
+	f32[512,512] order 1 0; tile 0 8 1; tile 1 2 8; chunk 1 4; grid 2; nontemporal; | transpose(x, [1, 0])
+	f16[640,512] order 1 0; tile 0 8 1; tile 1 4 8; chunk 1 4; grid 2; nontemporal; | transpose(x, [1, 0])
+	f16[512,40,24] order .*; grid [0-9]; prefetch_stores; transpose | transpose(x, [0, 2, 1])
 	END
 }

@@ -22,6 +22,9 @@ const char *choose_grid(Plan *p, const Facts *f, const Folds *k);
 /* transposes.c: tiles for a kernel that moves elements from one order to another, v being the range
  * in vectors; false when no load calls for them. */
 bool choose_transposes(Plan *p, const Facts *f, int v, int lanes);
+/* Bytes from which on what such tiles store is kept by no cache: those of the second caches where
+ * lines that lie pages apart are read slowly, or of the last one. */
+int64_t turned_held(void);
 /* Are the transposed tiles stored to memory that no near cache holds? */
 bool wants_prefetch_stores(const Plan *p, const Facts *f);
 

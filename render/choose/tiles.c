@@ -413,16 +413,19 @@ static bool turns(const Plan *p)
 
 /* Do stores go past the caches? Of what no cache holds beside what is loaded. Of tiles that are
  * turned, whose lines lie pages apart, also where these would be read slowly before they are
- * written: of what the second caches do not hold. */
+ * written: of what the second caches do not hold; but not parts of lines. */
 static bool streams(const Tiling *t)
 {
 	const Machine *m = &target->machine;
 	int64_t held = moves_memory(t) ? m->cache[2] / 2 : m->cache[2];
-	if (turns(t->p) && slow_in_runs())
-		held = m->cores * m->cache[1];
+	bool turned = turns(t->p);
+	if (turned && turned_held() < held)
+		held = turned_held();
 	for (uint32_t i = 0; i < t->f->kernel->nsrc; i++) {
 		const UOp *store = t->f->kernel->src[i];
-		int64_t bytes;
+		int64_t bytes = dtype_size(store->src[0]->dtype);
+		if (turned && tile_size(t->p, t->v) * bytes < m->line)
+			return false;
 		if (!mul_ok(count_of(t->f, t->f->out), dtype_size(store->src[0]->dtype), &bytes) ||
 			bytes < held || least_size(t->f, t->v) % tile_size(t->p, t->v))
 			return false;

@@ -99,6 +99,12 @@ static bool stores_rows(const Plan *p, const Facts *f, int r, int v, int bytes)
 		(tiles >= MANY || least_size(f, r) % n == 0);
 }
 
+int64_t turned_held(void)
+{
+	const Machine *m = &target->machine;
+	return slow_in_runs() ? m->cores * m->cache[1] : m->cache[2];
+}
+
 /* Where vectors are shorter than a line of what no cache holds, a tile stores whole lines, several
  * vectors of each: of a line that comes in parts memory is read too, or written again. As many as
  * registers hold, or twice that. */
@@ -110,7 +116,7 @@ static bool stores_lines(Plan *p, const Facts *f, int v)
 	int64_t vectors = line > full ? line : full;
 	vectors = vectors > 2 * full ? 2 * full : vectors;
 	if (line < 2 || vectors < 2 || least_size(f, v) < 2 * vectors * n ||
-		(mul_ok(count_of(f, f->out), bytes, &size) && size < target->machine.cache[2]))
+		(mul_ok(count_of(f, f->out), bytes, &size) && size < turned_held()))
 		return false;
 	p->tile[v].unroll = (int)vectors;
 	if (least_size(f, v) >= 2 * BESIDE * vectors * n)
