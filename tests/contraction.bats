@@ -216,10 +216,7 @@ first_loops() { tool fuse p.mp | tool lower -t clang "$@" --explain 2>&1 > l.mp 
 
 @test "in chunks of as many columns as it holds" {
 	program 'a f32[1,160,15,13] = conv2d(a, reshape(sin(f32(arange(22400))), [140,160,1,1]))'
-	mkdir -p cache/sluice
-	printf 'cache: 8192 114688 1048576\n' > cache/sluice/machine
-	chmod 600 cache/sluice/machine
-	export XDG_CACHE_HOME=$PWD/cache
+	figures 'cache: 8192 114688 1048576\n'
 	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --measured --explain > l.mp 2> told
 	grep -q 'order 2 0 5; kind 4 unroll; tile 2 6 1; tile 0 2 1; tile 5 1 4; chunk 0 9; grid 4' told || { cat told; return 1; }
 	tool fuse p.mp | tool lower -t clang --march x86-64-v3 --measured --prove > /dev/null 2> proved

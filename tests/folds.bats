@@ -136,12 +136,9 @@ output y = softmax(q @ transpose(k, [0, 2, 1])) @ k' | tool fuse | tool layout -
 
 # a second cache in which the scores of few rows fit, though their keys are no more than a block's
 @test "folds: attention on a processor with small caches" {
-	mkdir -p cache/sluice
-	chmod 700 cache/sluice
 	local keys sizes
 	for keys in 512 300 129 j; do
-		printf 'cache: 32768 131072 8388608\n' > cache/sluice/machine
-		chmod 600 cache/sluice/machine
+		figures 'cache: 32768 131072 8388608\n'
 		sizes=
 		[ $keys != j ] || sizes=', j in 1..200'
 		printf '%s\n' "input q f32[2, n, 8] where n in 100..200$sizes" "input k f32[2, $keys, 8]" \

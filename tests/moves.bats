@@ -83,11 +83,8 @@ whole_lines() {
 	f32[2055,4104] order 1 0; tile 0 8 1; tile 1 2 8; chunk 1 4; grid 2; .*transpose | transpose(x, [1, 0])
 	END
 	# also of what the last cache holds, where lines that lie pages apart are read slowly; parts of lines do not pass it
-	mkdir -p cache/sluice
-	chmod 700 cache/sluice
-	printf 'cache: 32768 131072 16777216\nread: 192 99 53 14\nruns: 8\n' > cache/sluice/machine
-	chmod 600 cache/sluice/machine
-	XDG_CACHE_HOME=$PWD/cache whole_lines --march x86-64-v3 --measured <<-'END'
+	figures 'cache: 32768 131072 16777216\nread: 192 99 53 14\nruns: 8\n'
+	whole_lines --march x86-64-v3 --measured <<-'END'
 	f32[512,512] order 1 0; tile 0 8 1; tile 1 2 8; chunk 1 4; grid 2; nontemporal; | transpose(x, [1, 0])
 	f16[640,512] order 1 0; tile 0 8 1; tile 1 4 8; chunk 1 4; grid 2; nontemporal; | transpose(x, [1, 0])
 	f16[512,40,24] order .*; grid [0-9]; prefetch_stores; transpose | transpose(x, [0, 2, 1])

@@ -90,15 +90,11 @@ tiled() {
 
 # rows pages apart, in memory: the row of the processor says how it reads runs of them
 @test "tiles: rows in memory are read in runs, or a few wide ones at once where runs are slow" {
-	mkdir -p cache/sluice
-	chmod 700 cache/sluice
-	export XDG_CACHE_HOME=$PWD/cache
 	printf 'input x f32[256, 2051]\noutput y = sum(x, axis=0), z = max(x * 0.5, axis=0)\n' | tool trace | tool fuse > p.mp
 	tool run --interpret p.mp x=rand -o a.npz
 	local runs
 	for runs in 14 8; do
-		printf 'cache: 32768 524288 16777216\nread: 192 99 53 14\nruns: %s\n' $runs > cache/sluice/machine
-		chmod 600 cache/sluice/machine
+		figures 'cache: 32768 524288 16777216\nread: 192 99 53 14\nruns: %s\n' $runs
 		tool lower -t clang --march x86-64-v3 --measured --explain p.mp > l.mp 2> told
 		if [ $runs = 14 ]; then
 			grep -q 'parts_r_.*tile 0 29 8; .*prefetch_loads 1' told
@@ -175,11 +171,7 @@ blocks_of() {
 }
 
 @test "tiles: panels of which the second cache does not hold two are read in blocks of the reduction" {
-	mkdir -p cache/sluice
-	chmod 700 cache/sluice
-	export XDG_CACHE_HOME=$PWD/cache
-	printf 'cores: 1\ncache: 32768 65536 16777216\n' > cache/sluice/machine
-	chmod 600 cache/sluice/machine
+	figures 'cores: 1\ncache: 32768 65536 16777216\n'
 	local w='const w = load("w.npz", "u")' k
 	# blocks of 384 iterations are even; of 383 some are left, in a loop of their own
 	for k in 384 383; do
@@ -200,11 +192,7 @@ blocks_of() {
 }
 
 @test "tiles: what tiles that follow read is prefetched, where elements wait for a chain and for memory" {
-	mkdir -p cache/sluice
-	chmod 700 cache/sluice
-	export XDG_CACHE_HOME=$PWD/cache
-	printf 'cache: 4096 16384 65536\n' > cache/sluice/machine
-	chmod 600 cache/sluice/machine
+	figures 'cache: 4096 16384 65536\n'
 	printf 'input x f32[16384]\ninput k f32[1]\noutput y = gelu(x * k)\n' | tool trace | tool fuse > p.mp
 	tool lower -t clang --march x86-64-v4 --measured p.mp > l.mp
 	[ "$(tool show --loops l.mp | grep -c '^ *prefetch x')" = 8 ] || { tool show --loops l.mp; return 1; }
@@ -234,17 +222,13 @@ blocks_of() {
 }
 
 @test "tiles: what follows in streams of constants is prefetched, where the last cache does not keep them" {
-	mkdir -p cache/sluice
-	chmod 700 cache/sluice
-	export XDG_CACHE_HOME=$PWD/cache
 	printf 'input w f32[301, 128]\noutput u = w - 0.5\n' | tool trace | tool run --interpret w=rand -o w.npz
 	printf 'input x f32[1, 301]\nconst w = load("w.npz", "u")\noutput y = x @ w\n' > m.t
 	tool trace m.t | tool fuse > p.mp
 	tool run --interpret p.mp x=rand -o i.npz
 	local last
 	for last in 65536 16777216; do
-		printf 'cache: 4096 16384 %s\n' $last > cache/sluice/machine
-		chmod 600 cache/sluice/machine
+		figures 'cache: 4096 16384 %s\n' $last
 		tool lower -t clang --march x86-64-v4 --measured p.mp > l.mp
 		# 150 iterations of two streams, of four lines each; the last one by itself
 		[ "$(tool show --loops l.mp | sed '1,/for r[0-9]* < 150/d' | grep -c '^ *prefetch w')" = $((last == 65536 ? 8 : 0)) ] ||

@@ -423,10 +423,10 @@ static bool streams(const Tiling *t)
 		held = turned_held();
 	for (uint32_t i = 0; i < t->f->kernel->nsrc; i++) {
 		const UOp *store = t->f->kernel->src[i];
-		int64_t bytes = dtype_size(store->src[0]->dtype);
-		if (turned && tile_size(t->p, t->v) * bytes < m->line)
-			return false;
-		if (!mul_ok(count_of(t->f, t->f->out), dtype_size(store->src[0]->dtype), &bytes) ||
+		int size = dtype_size(store->src[0]->dtype);
+		int64_t bytes;
+		if ((turned && tile_size(t->p, t->v) * size < m->line) ||
+			!mul_ok(count_of(t->f, t->f->out), size, &bytes) ||
 			bytes < held || least_size(t->f, t->v) % tile_size(t->p, t->v))
 			return false;
 	}

@@ -128,9 +128,8 @@ void order_rows(Tiling *t, int m, int apart, int vectors)
 	Traffic o = traffic_of(t, m, apart);
 	int c = apart >= 0 ? apart : t->v, order[MAX_RANGES], n = p->norder;
 	int64_t room = (target->machine.cache[1] + 1) / 2, tiles = loops_of(t, c);
-	bool near = panels_near(t, m, &o);
 	if (!(o.columns >> c & 1) || t->f->in_place ||
-		(!near && o.row_bytes <= target->machine.cache[1] &&
+		(o.row_bytes <= target->machine.cache[1] && !panels_near(t, m, &o) &&
 			!keeps_rows(t, m, vectors, &o)))
 		return;
 	int64_t chunks = o.column_bytes / room + (o.column_bytes % room > 0);
@@ -242,12 +241,11 @@ uint64_t block_panels(Tiling *t)
 {
 	enum { PANEL = 4, BLOCK = 16, ITEMS_EACH = 4 };
 	const Machine *m = &target->machine;
-	uint64_t panels = wants_panel(t->p, t->f, t->v);
 	Panel n;
-	if (!panels || !panel_find(t->p, t->f, t->v, &n))
+	if (!wants_panel(t->p, t->f, t->v, &n))
 		return 0;
 	if (n.bytes <= m->cache[1] / PANEL)
-		return panels;
+		return 1ull << n.r;
 	int64_t room = m->cache[1] / BLOCK, each = 0;
 	int r = outermost_in(t, &n);
 	if (r >= 0 && is_alone(t) && n.between == 1 && !(t->p->unrolled >> r & 1) &&
@@ -257,5 +255,5 @@ uint64_t block_panels(Tiling *t)
 		fold_in_blocks(t, &n, r, each);
 		return 1ull << r;
 	}
-	return n.bytes <= m->cache[1] ? panels : 0;
+	return n.bytes <= m->cache[1] ? 1ull << n.r : 0;
 }

@@ -59,7 +59,7 @@ struct Scope {
 	Scope *base;            /* in a lane scope: the scope around the lanes */
 	bool last;              /* the scope holds the STOREs */
 	bool shares;            /* its iterations are shared out to the items of a group */
-	bool prefetch_loads;             /* the scope holds the PREFETCHes of plan.ahead */
+	bool prefetch_loads;             /* the scope holds those of plan.prefetch_loads */
 	UOp *sort;              /* instead of them: the STORE of a sort */
 };
 typedef enum { INST_VALUE, INST_REDUCE, INST_SCAN, INST_STAGE } InstKind;
@@ -170,16 +170,15 @@ uint64_t nest_over(const Lowering *l, const UOp *u, bool part);
 
 /* The PREFETCHes for the tile whose registers the nest fills. */
 void prefetch_stores_emit(Lowering *l, const Nest *n);
-/* The PREFETCHes for the loads of the tile that starts in s, one iteration of plan.ahead later. */
+/* The PREFETCHes that plan.prefetch_loads asks for in s: of the next row, tile, panel or block. */
 void prefetch_loads_emit(Lowering *l, const Scope *s);
-/* The range whose next row to prefetch, for plan.ahead; 0 when prefetching does not pay. v: the
- * range in vectors. */
+/* The range whose next row to prefetch; 0 when that does not pay. v: the range in vectors. */
 uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v);
 /* Do iterations of a reduction's range r read a large operand in pieces, of the tile along v, that
  * lie too far apart for a processor's own prefetcher? */
 bool wants_prefetch_fold(const Plan *p, const Facts *f, int v, int r);
-/* The range whose next panel to prefetch; 0 when that does not pay. */
-uint64_t wants_panel(const Plan *p, const Facts *f, int v);
+/* Does it pay to prefetch the next panel? Then *n describes the panels. */
+bool wants_panel(const Plan *p, const Facts *f, int v, Panel *n);
 
 /* ---- slices.c: calls that share their outermost loops ---------------------------------- */
 

@@ -14,7 +14,9 @@
  * row is about as long as a page, and the hardware prefetcher stops at a page's end. Nor does it
  * foresee what a sum along columns reads, pieces of rows that lie apart: each iteration prefetches
  * the next one's. For a contraction whose constants lie in panels, it is the next panel, or the
- * next block of one: each tile of rows that uses this one prefetches a share of the next. */
+ * next block of one: each tile of rows that uses this one prefetches a share of the next. For
+ * elements that take long to compute, it is a tile that follows; for streams of constants, what
+ * follows in each. */
 #include "target/target.h"
 #include "lower/lower.h"
 #include "index/ix.h"
@@ -226,15 +228,12 @@ static void streams_emit(Lowering *l, const Scope *s, int v)
 /* Constants of several second caches do not stay in one for the next call, whatever the last cache
  * keeps. Few panels are read at once by the threads that share them, and short ones are there
  * before a prefetch is. */
-uint64_t wants_panel(const Plan *p, const Facts *f, int v)
+bool wants_panel(const Plan *p, const Facts *f, int v, Panel *n)
 {
 	enum { CACHES = 4, PANELS = 8 };
-	Panel n;
-	bool wants = lower_constants >= CACHES * target->machine.cache[1] &&
-		panel_find(p, f, v, &n) && !n.blocks &&
-		n.size * dtype_size(n.load->dtype) >= target->machine.page &&
-		range_size(f->range[n.r]) >= PANELS * (n.size / n.step);
-	return wants ? 1ull << n.r : 0;
+	return lower_constants >= CACHES * target->machine.cache[1] && panel_find(p, f, v, n) &&
+		n->size * dtype_size(n->load->dtype) >= target->machine.page &&
+		range_size(f->range[n->r]) >= PANELS * (n->size / n->step);
 }
 
 /* The first iteration of the block of r around s. */
@@ -372,7 +371,7 @@ void prefetch_loads_emit(Lowering *l, const Scope *s)
 	else if (s->starts)
 		row_emit(l, s, __builtin_ctzll(s->starts));
 	else if (p->prefetch_loads & ~(l->facts.out | block_ranges(p)))
-		p->jam > 1 ? streams_emit(l, s, v) : row_emit(l, s, v);
+		(p->jam > 1 ? streams_emit : row_emit)(l, s, v);
 	else
 		panel_emit(l, s);
 }
