@@ -61,6 +61,9 @@ static void tell(const Plan *p, const Facts *f)
 	buf_free(&b);
 }
 
+/* Kernels whose lists are not given. */
+static ARENA Map chosen;
+
 /* Row buffers are looked for in plain loops: a tile changes how many rows a buffer holds, not which
  * values need one. */
 static UOp *kernel_actions(const KernelUse *use)
@@ -116,6 +119,7 @@ static UOp *kernel_actions(const KernelUse *use)
 	vec_free(&k.reduce);
 	vec_free(&k.scan);
 	lowering_end(&l);
+	map_put(&chosen, PKEY(kernel), kernel);
 	return kernel;
 }
 
@@ -164,5 +168,6 @@ Graph *lower_actions(Graph *g)
 	for (size_t i = 0; i < lower_opt.actions.n; i++)
 		if (!schedule_given(lower_opt.actions.at[i]))
 			check_given(g, lower_opt.actions.at[i]);
-	return reasons_leave(kernels_map(g, kernel_actions));
+	g = threads_keep(kernels_map(g, kernel_actions), &chosen);
+	return reasons_leave(g);
 }

@@ -29,6 +29,10 @@ int64_t turned_held(void);
 bool wants_prefetch_stores(const Plan *p, const Facts *f);
 
 
+/* threads.c: the graph in which those of the chosen kernels run over chunks outside of all other
+ * loops, where threads then read more of what they wrote themselves. */
+Graph *threads_keep(Graph *g, const Map *chosen);
+
 /* Writes the actions into each kernel that has none yet. */
 Graph *lower_actions(Graph *g);
 
