@@ -249,3 +249,37 @@ blocks_of() {
 		tool diff --rtol 1e-5 i.npz c.npz
 	done
 }
+
+@test "tiles: threads keep what they wrote" {
+	printf '%s\n' 'input a f32[64, 16, 1, 1]' 'input b f32[64, 1, 3, 3]' 'input c f32[32, 64, 1, 1]' \
+		'output u = a - 0.5' 'output v = b - 0.5' 'output w = c - 0.5' | tool trace | tool run --interpret a=rand b=rand c=rand -o w.npz
+	# rows in even chunks; in tiles of which one is computed twice; in none, since too many would be
+	local n cores how
+	while read -r n cores how; do
+		printf '%s\n' "input x f32[1, 16, $n, $n]" 'const a = load("w.npz", "u")' 'const b = load("w.npz", "v")' 'const c = load("w.npz", "w")' \
+			'y = relu(conv2d(x, a))' 'z = relu(conv2d(y, b, padding=1, groups=64))' 'output r = conv2d(z, c)' | tool trace | tool fuse > p.mp
+		figures 'cores: %s\n' "$cores"
+		tool lower -t clang --march x86-64-v4 --measured --explain p.mp > l.mp 2> told
+		if [ "$how" = none ]; then
+			not grep -q 'threads keep' told
+		else
+			grep -q "_3_3: threads keep what they wrote: .*r1 .* outermost" told
+			grep -q "_3_3: actions: $how" told
+		fi
+		tool run --interpret p.mp x=rand -o a.npz
+		tool run --interpret l.mp x=rand -o l.npz
+		tool diff --rtol 1e-4 a.npz l.npz
+		[ "$n $cores" != "16 2" ] || tool lower -t clang --march x86-64-v4 --measured --prove p.mp > /dev/null
+		tool lower -t clang --measured p.mp | tool run -j 3 x=rand -o b.npz
+		tool diff --rtol 1e-4 a.npz b.npz
+	done <<- 'E'
+		16 2 order 0 1 .* chunk 1 2; grid 4
+		66 2 order 0 1 .* chunk 1 17; grid 3
+		10 2 order 1 0 .* grid 4
+		16 1 none
+	E
+	# a list by hand is left as it is
+	figures 'cores: 2\n'
+	tool lower -t clang --march x86-64-v4 --measured --explain --opt 'r_64_*_3_3: order 0 1 2 5; tile 5 1 16; grid 2' p.mp 2> told > /dev/null
+	not grep -q '_3_3: threads keep' told
+}

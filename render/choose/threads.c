@@ -16,9 +16,9 @@
 
 /* Parts that differ by an ALIKEth, as those of an image with its padding, are the same ones. A
  * call is changed when that saves a SAVESth of what it reads and writes of temporaries. */
-enum { ALIKE = 8, SAVES = 8 };
-/* Chunks may overlap in one of so many tiles. */
-enum { TWICE = 16 };
+enum { ALIKE = 8, SAVES = 3 };
+/* Chunks may overlap in one of so many tiles; a list may have chunks of so many tiles. */
+enum { TWICE = 8, CHUNK_MOST = 1 << 20 };
 /* Buffers of fewer bytes are those of kernels that one thread runs. */
 enum { BYTES_LEAST = 16 << 10 };
 /* of a place: all of it in each iteration; parts of it, it is not known which */
@@ -42,7 +42,7 @@ typedef struct {
 	const Map *chosen;      /* kernels whose lists are not given */
 	Map shares;             /* by kernel */
 	Map uses;               /* by buffer */
-	Map now;                /* the kernel that takes a kernel's place */
+	Map now;                /* by kernel: the one that takes its place */
 } Threads;
 
 /* ---- what a kernel's loops share */
@@ -205,24 +205,30 @@ static int64_t cost(Threads *t, UOp *call, int outer, int64_t *all)
 
 /* ---- the choice */
 
-/* The tiles of a chunk, so that each core has one; 1: these would do too much twice, since the last
- * one overlaps the one before. */
+/* The tiles of a chunk, so that each core has one; 1: there are none, as they would do too much
+ * twice, since the last one overlaps the one before. */
 static int64_t chunk_of(int64_t tiles)
 {
 	int64_t cores = target->machine.cores, chunk = (tiles + cores - 1) / cores;
-	return (chunk * cores - tiles) * TWICE > tiles ? 1 : chunk;
+	return chunk > CHUNK_MOST || (chunk * cores - tiles) * TWICE > tiles ? 1 : chunk;
 }
 
-/* Does each temporary that the call reads move with all of its loops? Then no order of them reads
- * less than another. */
-static bool reads_once(const UOp *call, const Shares *k)
+/* May loop i of the call be outermost? Any may where all temporaries move with all loops: no order
+ * of them reads less than another. Elsewhere chunks of it may, if the first cache holds what each
+ * thread then reads all of. */
+static bool may_be_outermost(const UOp *call, const Shares *k, int i)
 {
 	uint64_t writes = call_writes(call);
-	for (int s = 0; s < k->slots; s++)
-		for (int i = 0; i < k->n && !(s < 64 && writes >> s & 1); i++)
-			if (buffer_is(call->src[1 + s], "temp") && part_of(k, s, i) == ALL)
-				return false;
-	return true;
+	bool free = true, small = chunk_of(k->tiles[i]) > 1;
+	for (int s = 0; s < k->slots; s++) {
+		const UOp *b = call->src[1 + s];
+		if (s < 64 && writes >> s & 1)
+			continue;
+		small &= part_of(k, s, i) != ALL || bytes_in(b) <= target->machine.cache[0] / 2;
+		for (int q = 0; q < k->n; q++)
+			free &= part_of(k, s, q) != ALL || !buffer_is(b, "temp");
+	}
+	return k->tiles[i] >= target->machine.cores && (free || small);
 }
 
 static bool is_word(const Val *a, const char *name) { return !strcmp(a->a[0]->s, name); }
@@ -293,10 +299,10 @@ static UOp *best(Threads *t, UOp *call)
 	Shares *k = shares_of(t, call);
 	int64_t all, before = cost(t, call, k->outer, &all), least = before;
 	int at = k->outer;
-	if (k->outer < 0 || all < BYTES_LEAST || !reads_once(call, k))
+	if (k->outer < 0 || all < BYTES_LEAST)
 		return k->kernel;
 	for (int i = 0; i < k->n; i++) {
-		if (k->tiles[i] < target->machine.cores)
+		if (!may_be_outermost(call, k, i))
 			continue;
 		int64_t c = cost(t, call, i, &all);
 		if (c < least) {
