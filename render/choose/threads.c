@@ -128,7 +128,8 @@ static Shares *shares_of(Threads *t, UOp *call)
 	k = arena_alloc(sizeof *k);
 	*k = (Shares){.kernel = call->src[0], .outer = -1};
 	map_put(&t->shares, PKEY(k->kernel), k);
-	if (!call_has_kernel(call) || !val_get(k->kernel->arg, "actions"))
+	/* a list that is given may rewrite the kernel before it says how its loops run */
+	if (!map_get(t->chosen, PKEY(k->kernel)))
 		return k;
 	facts_find(&f, k->kernel, call_aliases(call));
 	plan_parse(&p, &f);
@@ -139,8 +140,7 @@ static Shares *shares_of(Threads *t, UOp *call)
 	k->places = count_of(&f, f.out);
 	k->outer = outermost(&f, &p);
 	find_parts(k, &f, &p);
-	bool fixed = !map_get(t->chosen, PKEY(k->kernel)) || val_get(k->kernel->arg, "slice") ||
-		p.grid < 1;
+	bool fixed = val_get(k->kernel->arg, "slice") || p.grid < 1;
 	for (int i = 0; i < p.norder; i++) {
 		fixed |= p.chunk[p.order[i]] > 0;
 		k->tiles[i] = tiles_of(&f, &p, p.order[i]);

@@ -20,6 +20,7 @@
 #include "target/target.h"
 #include "lower/lower.h"
 #include "index/ix.h"
+#include <stdlib.h>
 
 /* Is the place a sum of ranges and sizes, with no value of the kernel in it? */
 static bool plain_place(UOp *at)
@@ -278,17 +279,19 @@ static int64_t rows_here(const Lowering *l, const Scope *s, const Panel *n)
 	return rows;
 }
 
-/* at * times / of; where `of` is symbolic, without a division in each iteration. */
+/* at * times / of, or somewhat more: each step of it is rounded up, so that the innermost loop adds
+ * a constant to a place. With a division there (7×7 images of 1024 channels to 2048, constants in
+ * the last cache) the loop takes 1.1 of the time, in integer operations where it has products. */
 static UOp *part_of(UOp *at, int64_t times, UOp *of)
 {
-	int64_t known;
 	Sum s;
 	UOp *part = ix_const(0);
-	if (ix_is_const(of, &known))
-		return ix_div(ix_mul(at, ix_const(times)), of);
 	sum_of(&s, at);
-	for (int i = 0; i < s.n; i++)
-		part = ix_add(part, ix_mul(s.t[i].m, ix_div(ix_const(s.t[i].c * times), of)));
+	for (int i = 0; i < s.n; i++) {
+		UOp *n = ix_add(ix_const(llabs(s.t[i].c) * times - 1), of);
+		UOp *step = ix_mul(s.t[i].m, ix_div(n, of));
+		part = s.t[i].c < 0 ? ix_sub(part, step) : ix_add(part, step);
+	}
 	return part;
 }
 
