@@ -31,6 +31,7 @@ static long launches(int threads, int n)
 		int64_t items = 1 + rand() % MOST, vars[] = {rand() % 30};
 		Share s = pool_share(items, 1 + rand() % 3000, threads);
 		s.wake = rand() % 2;
+		s.alternate = rand() % 2;
 		if (rand() % 2)
 			s.chunk = 1 + rand() % 50;
 		memset(times, 0, sizeof times);

@@ -204,3 +204,23 @@ each_way() {
 	tool trace s.t | tool run --interpret x=rand n=2 m=3 -o b.npz
 	tool diff a.npz b.npz
 }
+
+@test "threads: launches from either end" {
+	figures 'cores: 2\ncache: 4096 16384 65536\n'
+	printf 'input x f32[700, 64]\noutput y = softmax(x, axis=1)\noutput z = sum(x, axis=1)\n' | tool trace | tool fuse > p.mp
+	tool lower -t clang --measured p.mp | tee l.mp | tool render -t clang > r.mp
+	grep -aq alternate r.mp
+	tool run --interpret p.mp x=rand -o a.npz
+	local n j
+	for n in 1 2 5; do
+		for j in 1 2 3; do
+			tool run r.mp -j $j -n $n x=rand -o b$j.npz
+			tool diff --rtol 1e-5 a.npz b$j.npz
+			cmp b1.npz b$j.npz
+		done
+	done
+	# caches that hold it all
+	figures 'cores: 2\ncache: 4096 4194304 65536000\n'
+	tool lower -t clang --measured p.mp > l.mp
+	not grep -aq alternate l.mp
+}

@@ -750,6 +750,34 @@ void lowering_end(Lowering *l)
 	vec_free(&l->out);
 }
 
+/* Bytes of all that the kernel reads and writes; 0 where sizes are not known. */
+static int64_t bytes_of_all(const Lowering *l)
+{
+	int64_t sum = 0, n;
+	for (size_t i = 0; i < l->facts.all.n; i++) {
+		const UOp *u = l->facts.all.at[i];
+		if (u->op == OP_PARAM &&
+			(!shape_bytes(u->shape, u->dtype, &n) || !add_ok(sum, n, &sum)))
+			return 0;
+	}
+	return sum;
+}
+
+/* Does it pay that items run from the last one on, now and then? Where the second caches do not
+ * hold all that is touched; not where one item prefetches what the next one reads, nor where
+ * several read one panel of constants. */
+static bool alternates(const Lowering *l)
+{
+	const Plan *p = &l->plan;
+	const Machine *m = &target->machine;
+	int v = p->nlanes ? p->lanes[p->nlanes - 1] : -1;
+	Panel n;
+	bool streams = p->prefetch_loads & ~(l->facts.out | block_ranges(p));
+	return bytes_of_all(l) > m->cores * m->cache[1] &&
+		(streams || (!prefetches_tiles(p) &&
+			!(v >= 0 && panel_find(p, &l->facts, v, &n))));
+}
+
 static UOp *finish(Lowering *l)
 {
 	UOp *k = l->facts.kernel;
@@ -762,6 +790,8 @@ static UOp *finish(Lowering *l)
 		arg = val_set(arg, "local_size", l->local);
 	else if (l->global)
 		arg = val_set(arg, "work", item_work(l));
+	if (l->global && !l->local && alternates(l))
+		arg = val_set(arg, "alternate", val_bool(true));
 	return node_like(k, l->out.n, l->out.at, arg);
 }
 

@@ -285,8 +285,8 @@ static int64_t rows_here(const Lowering *l, const Scope *s, const Panel *n)
 static UOp *part_of(UOp *at, int64_t times, UOp *of)
 {
 	Sum s;
-	UOp *part = ix_const(0);
 	sum_of(&s, at);
+	UOp *part = ix_div(ix_const(s.k * times), of);
 	for (int i = 0; i < s.n; i++) {
 		UOp *n = ix_add(ix_const(llabs(s.t[i].c) * times - 1), of);
 		UOp *step = ix_mul(s.t[i].m, ix_div(n, of));

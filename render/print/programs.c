@@ -65,7 +65,8 @@ static const char *flags_of(const UOp *kernel)
 
 static UOp *make_program(const KernelUse *use)
 {
-	static const char *const kept[] = {"global_size", "local_size", "work", "brief"};
+	static const char *const kept[] = {"global_size", "local_size", "work", "brief",
+		"alternate"};
 	UOp *kernel = use->kernel;
 	Buf src = {0};
 	const Val *name = val_get(kernel->arg, "name"), *made_for = val_get(kernel->arg, "target");

@@ -27,6 +27,7 @@ typedef struct {
 	UOp *global[3], *local[3];      /* sizes; all 1 when there are none */
 	UOp *work;                      /* nanoseconds an item takes (CPU) */
 	bool brief;                     /* it takes too little of the time to be optimised */
+	bool alternate;                 /* launches run its items from either end in turn */
 	const char *where;              /* "node 17 PROGRAM (r_64)" for messages */
 } Program;
 typedef struct { Program *at; size_t n; } Programs;

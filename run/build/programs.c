@@ -173,6 +173,8 @@ static void program_read(Program *p, UOp *u)
 	p->alone = v && v->kind == VAL_BOOL && v->b;
 	v = val_get(u->arg, "brief");
 	p->brief = v && v->kind == VAL_BOOL && v->b;
+	v = val_get(u->arg, "alternate");
+	p->alternate = v && v->kind == VAL_BOOL && v->b;
 	v = val_get(u->arg, "globals");
 	if (!v || v->kind != VAL_ARRAY)
 		die(MALFORMED, "%s: arg has no array 'globals'", p->where);

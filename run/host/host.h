@@ -16,8 +16,9 @@ enum { MOST_THREADS = 256 };
 typedef void (*Items)(void *const *bufs, const int64_t *vars, int64_t from, int64_t to);
 /* How threads share a launch: how many threads at most, and how many items each takes at a time.
  * work is the time of all items together in nanoseconds. wake: there is enough work ahead to wake
- * threads that sleep. */
-typedef struct { int threads; bool wake; int64_t chunk, work; } Share;
+ * threads that sleep. alternate: of the launches with it, every second one begins with the last
+ * items of each thread. */
+typedef struct { int threads; bool wake, alternate; int64_t chunk, work; } Share;
 /* The split for items of `work` nanoseconds each over at most `most` threads; one thread when more
  * would not be faster. The caller sets wake, from the work of this launch and of those after it. */
 Share pool_share(int64_t items, int64_t work, int most);

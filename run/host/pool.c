@@ -10,6 +10,10 @@
  * are done, the caller takes the post back, so it never waits for a thread that sleeps or has no
  * processor. Which thread runs an item never changes what the item writes.
  *
+ * What a launch touched last is still in the caches. A launch that alternates begins at the other
+ * end than the one before, so it finds there what that one wrote, or read: of two arrays of 16 MB
+ * a tenth, with second caches of 2 MB.
+ *
  * Each worker is pinned to a processor, and the caller to another, because a worker that is woken
  * on the processor of a spinning caller does not run. */
 #include "host/host.h"
@@ -40,6 +44,8 @@ typedef struct {
 	void *const *buf;
 	const int64_t *vars;
 	long long chunk, end;
+	bool alternate;
+	long long mirror;       /* item i is item mirror - i of the document's, if it is not 0 */
 	atomic_llong next;
 	pthread_t thread;
 } Worker;
@@ -49,6 +55,7 @@ static struct {
 	int threads;                    /* including the caller; 0 before pool_start */
 	int spin;
 	bool alone;                     /* the caller runs launches by itself */
+	bool last_first;                /* the launch before began with the last items */
 	int home;                       /* the caller's processor while it is pinned, or -1 */
 	cpu_set_t allowed;              /* where the caller may run without a pool */
 } pool;
@@ -80,7 +87,8 @@ static bool change(atomic_int *state, int from, int to)
 /* ---- items */
 
 /* The next items of w's range, in [*from, *to): a quarter of what is left, a chunk at the least, so
- * that most items need few calls and the last ones are shared out evenly. False: none is left. */
+ * that most items need few calls and the last ones are shared out evenly; two chunks at the most
+ * where launches alternate, since the items of one are run in order. False: none is left. */
 static bool take(Worker *w, long long chunk, long long *from, long long *to)
 {
 	*from = atomic_load_explicit(&w->next, memory_order_relaxed);
@@ -88,9 +96,16 @@ static bool take(Worker *w, long long chunk, long long *from, long long *to)
 		long long left = w->end - *from, n = left / 4 > chunk ? left / 4 : chunk;
 		if (left <= 0)
 			return false;
+		if (w->alternate && n > 2 * chunk)
+			n = 2 * chunk;
 		*to = n < left ? *from + n : w->end;
 	} while (!atomic_compare_exchange_weak_explicit(&w->next, from, *to, memory_order_relaxed,
 		memory_order_relaxed));
+	if (w->mirror) {
+		long long first = w->mirror - *to;
+		*to = w->mirror - *from;
+		*from = first;
+	}
 	return true;
 }
 
@@ -201,6 +216,7 @@ void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, 
 		call(buf, vars, 0, items);
 		return;
 	}
+	pool.last_first ^= s->alternate;
 	for (int i = 0; i < n; i++) {
 		Worker *w = &pool.worker[i];
 		w->n = n;
@@ -208,9 +224,11 @@ void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, 
 		w->buf = buf;
 		w->vars = vars;
 		w->chunk = s->chunk;
+		long long first = items / n * i + items % n * i / n;
 		w->end = items / n * (i + 1) + items % n * (i + 1) / n;
-		atomic_store_explicit(&w->next, items / n * i + items % n * i / n,
-			memory_order_relaxed);
+		w->alternate = s->alternate;
+		w->mirror = s->alternate && pool.last_first ? first + w->end : 0;
+		atomic_store_explicit(&w->next, first, memory_order_relaxed);
 	}
 	for (int i = 1; i < n; i++)
 		worker_post(&pool.worker[i], s->wake);

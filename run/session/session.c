@@ -67,6 +67,7 @@ static void launch_sizes(const Session *s, Step *t)
 	if (!ix_eval(p->work, &s->in->env, &work))
 		work = INT64_MAX / 2;
 	l->share = pool_share(l->groups[0], work, s->threads);
+	l->share.alternate = p->alternate;
 }
 
 static void step_launch(Session *s, Step *t, void *kernel)
