@@ -36,15 +36,16 @@ enum { LEAST_SHARE = 2000, LEAST_CHUNK = 1000, WORTH_WAKING = 100000, CHUNKS = 3
 enum { IDLE, ASLEEP, POSTED, TAKEN, AWAITED, QUIT };
 
 /* All that a thread needs of a launch is in one cache line, which moves to it once: what is called,
- * with what, in chunks of how many items, for how many threads; its range of items. */
+ * with what, in chunks of how many items, for how many threads; its range of items. `thread` is
+ * behind it. */
 typedef struct {
 	_Alignas(LINE) atomic_int state;
-	int n;
+	short n;
+	bool alternate;
 	Items call;
 	void *const *buf;
 	const int64_t *vars;
 	long long chunk, end;
-	bool alternate;
 	long long mirror;       /* item i is item mirror - i of the document's, if it is not 0 */
 	atomic_llong next;
 	pthread_t thread;
@@ -219,7 +220,7 @@ void pool_run(Items call, void *const *buf, const int64_t *vars, int64_t items, 
 	pool.last_first ^= s->alternate;
 	for (int i = 0; i < n; i++) {
 		Worker *w = &pool.worker[i];
-		w->n = n;
+		w->n = (short)n;
 		w->call = call;
 		w->buf = buf;
 		w->vars = vars;
