@@ -61,9 +61,6 @@ static void tell(const Plan *p, const Facts *f)
 	buf_free(&b);
 }
 
-/* Kernels whose lists are not given. */
-static ARENA Map chosen;
-
 /* Row buffers are looked for in plain loops: a tile changes how many rows a buffer holds, not which
  * values need one. */
 static UOp *kernel_actions(const KernelUse *use)
@@ -119,7 +116,8 @@ static UOp *kernel_actions(const KernelUse *use)
 	vec_free(&k.reduce);
 	vec_free(&k.scan);
 	lowering_end(&l);
-	map_put(&chosen, PKEY(kernel), kernel);
+	if (!target->gpu)
+		threads_note(kernel, use);
 	return kernel;
 }
 
@@ -168,6 +166,5 @@ Graph *lower_actions(Graph *g)
 	for (size_t i = 0; i < lower_opt.actions.n; i++)
 		if (!schedule_given(lower_opt.actions.at[i]))
 			check_given(g, lower_opt.actions.at[i]);
-	g = threads_keep(kernels_map(g, kernel_actions), &chosen);
-	return reasons_leave(g);
+	return reasons_leave(threads_keep(kernels_map(g, kernel_actions)));
 }

@@ -29,9 +29,11 @@ int64_t turned_held(void);
 bool wants_prefetch_stores(const Plan *p, const Facts *f);
 
 
-/* threads.c: the graph in which those of the chosen kernels run over chunks outside of all other
- * loops, where threads then read more of what they wrote themselves. */
-Graph *threads_keep(Graph *g, const Map *chosen);
+/* threads.c: notes how a kernel whose list has been chosen runs; then, when all are: the graph in
+ * which those of them run over chunks outside of all other loops where threads read more of what
+ * they wrote themselves. */
+void threads_note(UOp *kernel, const KernelUse *use);
+Graph *threads_keep(Graph *g);
 
 /* Writes the actions into each kernel that has none yet. */
 Graph *lower_actions(Graph *g);

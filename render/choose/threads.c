@@ -29,6 +29,7 @@ enum { ALL = 0, SOME = -1 };
  * those behind the last one's. */
 typedef struct {
 	UOp *kernel;
+	bool alias;                     /* some call writes a buffer that it reads */
 	int n, slots;
 	int64_t *part;
 	int64_t tiles[MAX_RANGES];      /* of loop i, if it may be the outermost one; else 0 */
@@ -38,12 +39,11 @@ typedef struct {
 /* A call that writes, or reads, a buffer; of several that write it, that which writes most. */
 typedef struct Use { const UOp *call; struct Use *next; } Use;
 typedef struct { const UOp *writer; Use *readers; } Uses;
-typedef struct {
-	const Map *chosen;      /* kernels whose lists are not given */
-	Map shares;             /* by kernel */
-	Map uses;               /* by buffer */
-	Map now;                /* by kernel: the one that takes its place */
-} Threads;
+
+/* The Shares of kernels whose lists are not given, by kernel; the Uses of a document's buffers. A
+ * list that is given may rewrite its kernel before it says how its loops run. */
+static ARENA Map shares, uses;
+static const Shares unknown = {.outer = -1};
 
 /* ---- what a kernel's loops share */
 
@@ -118,36 +118,33 @@ static int outermost(const Facts *f, const Plan *p)
 	return -1;
 }
 
-static Shares *shares_of(Threads *t, UOp *call)
+void threads_note(UOp *kernel, const KernelUse *use)
 {
-	Shares *k = map_get(&t->shares, PKEY(call->src[0]));
+	Shares *k = arena_alloc(sizeof *k);
 	Facts f;
 	Plan p;
-	if (k)
-		return k;
-	k = arena_alloc(sizeof *k);
-	*k = (Shares){.kernel = call->src[0], .outer = -1};
-	map_put(&t->shares, PKEY(k->kernel), k);
-	/* a list that is given may rewrite the kernel before it says how its loops run */
-	if (!map_get(t->chosen, PKEY(k->kernel)))
-		return k;
-	facts_find(&f, k->kernel, call_aliases(call));
+	*k = (Shares){.kernel = kernel, .alias = use->alias, .outer = -1};
+	facts_find(&f, kernel, use->alias);
 	plan_parse(&p, &f);
 	if (p.mode != PLAN_LOOPS || f.sort)
-		return k;
+		return;
 	k->n = p.norder;
-	k->slots = (int)call->nsrc - 1;
+	k->slots = (int)use->call->nsrc - 1;
 	k->places = count_of(&f, f.out);
 	k->outer = outermost(&f, &p);
 	find_parts(k, &f, &p);
-	bool fixed = val_get(k->kernel->arg, "slice") || p.grid < 1;
-	for (int i = 0; i < p.norder; i++) {
+	bool fixed = val_get(kernel->arg, "slice") || p.grid < 1;
+	for (int i = 0; i < p.norder; i++)
 		fixed |= p.chunk[p.order[i]] > 0;
-		k->tiles[i] = tiles_of(&f, &p, p.order[i]);
-	}
-	if (fixed)
-		memset(k->tiles, 0, sizeof k->tiles);
-	return k;
+	for (int i = 0; i < p.norder; i++)
+		k->tiles[i] = fixed ? 0 : tiles_of(&f, &p, p.order[i]);
+	map_put(&shares, PKEY(kernel), k);
+}
+
+static const Shares *shares_of(const UOp *call)
+{
+	const Shares *k = map_get(&shares, PKEY(call->src[0]));
+	return k ? k : &unknown;
 }
 
 /* ---- what threads read of each other */
@@ -174,27 +171,27 @@ static int64_t crossing(int64_t bytes, int64_t written, int64_t read)
 }
 
 /* What crosses when loop `outer` of the call's kernel is the outermost one; *all: what might. */
-static int64_t cost(Threads *t, UOp *call, int outer, int64_t *all)
+static int64_t cost(const UOp *call, int outer, int64_t *all)
 {
-	const Shares *k = shares_of(t, call);
+	const Shares *k = shares_of(call);
 	uint64_t writes = call_writes(call);
 	int64_t sum = 0;
 	*all = 0;
 	for (uint32_t s = 0; s + 1 < call->nsrc; s++) {
-		UOp *b = call->src[1 + s];
-		const Uses *u = map_get(&t->uses, PKEY(b));
+		const UOp *b = call->src[1 + s];
+		const Uses *u = map_get(&uses, PKEY(b));
 		int64_t bytes = bytes_in(b), mine = part_of(k, (int)s, outer);
 		bool written = s < 64 && writes >> s & 1;
 		if (!buffer_is(b, "temp")) {
 			sum += !written && mine == ALL ? bytes : 0;
 		} else if (!written && u->writer) {
-			UOp *w = (UOp *)u->writer;
-			const Shares *by = shares_of(t, w);
+			const UOp *w = u->writer;
+			const Shares *by = shares_of(w);
 			sum += crossing(bytes, part_of(by, call_slot(w, b), by->outer), mine);
 			*all += bytes;
 		}
 		for (Use *r = written && u->writer == call ? u->readers : NULL; r; r = r->next) {
-			const Shares *by = shares_of(t, (UOp *)r->call);
+			const Shares *by = shares_of(r->call);
 			sum += crossing(bytes, mine,
 				part_of(by, call_slot(r->call, b), by->outer));
 			*all += bytes;
@@ -270,11 +267,11 @@ static const Val *list_with(const Val *list, const Val *range, int64_t chunk, bo
 
 /* The kernel with loop i outermost, in chunks where these are more than a tile; NULL where that
  * does not fit. */
-static UOp *with_outer(const Shares *k, int i, bool alias)
+static UOp *with_outer(const Shares *k, int i)
 {
 	Facts f;
 	Plan p;
-	facts_find(&f, k->kernel, alias);
+	facts_find(&f, k->kernel, k->alias);
 	plan_parse(&p, &f);
 	int r = p.order[i];
 	int64_t chunk = chunk_of(k->tiles[i]);
@@ -283,7 +280,7 @@ static UOp *with_outer(const Shares *k, int i, bool alias)
 		p.tile[r].unroll > 0, p.grid + (chunk > 1 || i >= p.grid));
 	UOp *now = node_like(k->kernel, k->kernel->nsrc, k->kernel->src,
 		val_set(k->kernel->arg, "actions", list));
-	facts_find(&f, now, alias);
+	facts_find(&f, now, k->alias);
 	plan_parse(&p, &f);
 	if (plan_misfit(&p, &f))
 		return NULL;
@@ -293,49 +290,46 @@ static UOp *with_outer(const Shares *k, int i, bool alias)
 	return now;
 }
 
-/* The kernel that takes the call's. */
-static UOp *best(Threads *t, UOp *call)
+/* The kernel that takes the place of the use's. */
+static UOp *best(const KernelUse *use)
 {
-	Shares *k = shares_of(t, call);
-	int64_t all, before = cost(t, call, k->outer, &all), least = before;
+	Shares *k = map_get(&shares, PKEY(use->kernel));
+	if (!k || k->outer < 0 || use->once)
+		return use->kernel;
+	int64_t all, before = cost(use->call, k->outer, &all), least = before;
 	int at = k->outer;
-	if (k->outer < 0 || all < BYTES_LEAST)
-		return k->kernel;
-	for (int i = 0; i < k->n; i++) {
-		if (!may_be_outermost(call, k, i))
-			continue;
-		int64_t c = cost(t, call, i, &all);
+	for (int i = 0; i < k->n && all >= BYTES_LEAST; i++) {
+		int64_t c = may_be_outermost(use->call, k, i) ? cost(use->call, i, &all) : least;
 		if (c < least) {
 			least = c;
 			at = i;
 		}
 	}
-	UOp *now = before - least > all / SAVES ? with_outer(k, at, call_aliases(call)) : NULL;
+	UOp *now = before - least > all / SAVES ? with_outer(k, at) : NULL;
 	if (!now)
-		return k->kernel;
+		return use->kernel;
 	k->outer = at;
 	return now;
 }
 
-static Uses *uses_of(Threads *t, const UOp *buffer)
+static Uses *uses_of(const UOp *buffer)
 {
-	Uses *u = map_get(&t->uses, PKEY(buffer));
+	Uses *u = map_get(&uses, PKEY(buffer));
 	if (!u) {
 		u = arena_alloc(sizeof *u);
 		*u = (Uses){0};
-		map_put(&t->uses, PKEY(buffer), u);
+		map_put(&uses, PKEY(buffer), u);
 	}
 	return u;
 }
 
-static void add_uses(Threads *t, UOp *call)
+static void add_uses(const UOp *call)
 {
 	uint64_t writes = call_writes(call);
 	for (uint32_t s = 0; s + 1 < call->nsrc; s++) {
-		Uses *u = uses_of(t, call->src[1 + s]);
+		Uses *u = uses_of(call->src[1 + s]);
 		if (s < 64 && writes >> s & 1) {
-			if (!u->writer || shares_of(t, (UOp *)u->writer)->places <
-				shares_of(t, call)->places)
+			if (!u->writer || shares_of(u->writer)->places < shares_of(call)->places)
 				u->writer = call;
 		} else {
 			Use *r = arena_alloc(sizeof *r);
@@ -345,29 +339,13 @@ static void add_uses(Threads *t, UOp *call)
 	}
 }
 
-Graph *threads_keep(Graph *g, const Map *chosen)
+Graph *threads_keep(Graph *g)
 {
-	Threads t = {.chosen = chosen};
-	VEC(UOp *) calls = {0};
 	if (target->gpu || target->machine.cores < 2)
 		return g;
+	uses = (Map){0};
 	for (uint32_t i = 0; i < g->sink->nsrc; i++)
 		if (call_has_kernel(g->sink->src[i]))
-			add_uses(&t, g->sink->src[i]);
-	for (uint32_t i = 0; i < g->sink->nsrc; i++) {
-		UOp *call = g->sink->src[i];
-		if (call_has_kernel(call) && !call_prepares(call)) {
-			UOp *now = map_get(&t.now, PKEY(call->src[0]));
-			if (!now)
-				map_put(&t.now, PKEY(call->src[0]), now = best(&t, call));
-			call = call_with_kernel(call, now);
-		}
-		vec_push(&calls, call);
-	}
-	g = graph_with_calls(g, calls.n, calls.at);
-	vec_free(&calls);
-	map_free(&t.shares);
-	map_free(&t.uses);
-	map_free(&t.now);
-	return g;
+			add_uses(g->sink->src[i]);
+	return kernels_map(g, best);
 }

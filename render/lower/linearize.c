@@ -764,18 +764,11 @@ static int64_t bytes_of_all(const Lowering *l)
 }
 
 /* Does it pay that items run from the last one on, now and then? Where the second caches do not
- * hold all that is touched; not where one item prefetches what the next one reads, nor where
- * several read one panel of constants. */
+ * hold all that is touched, and the order of items does not matter otherwise. */
 static bool alternates(const Lowering *l)
 {
-	const Plan *p = &l->plan;
 	const Machine *m = &target->machine;
-	int v = p->nlanes ? p->lanes[p->nlanes - 1] : -1;
-	Panel n;
-	bool streams = p->prefetch_loads & ~(l->facts.out | block_ranges(p));
-	return bytes_of_all(l) > m->cores * m->cache[1] &&
-		(streams || (!prefetches_tiles(p) &&
-			!(v >= 0 && panel_find(p, &l->facts, v, &n))));
+	return bytes_of_all(l) > m->cores * m->cache[1] && !items_follow(l);
 }
 
 static UOp *finish(Lowering *l)

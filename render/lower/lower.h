@@ -172,6 +172,8 @@ uint64_t nest_over(const Lowering *l, const UOp *u, bool part);
 void prefetch_stores_emit(Lowering *l, const Nest *n);
 /* The PREFETCHes that plan.prefetch_loads asks for in s: of the next row, tile, panel or block. */
 void prefetch_loads_emit(Lowering *l, const Scope *s);
+/* Does an item prefetch what the next one reads, or read the same panel of constants? */
+bool items_follow(const Lowering *l);
 /* The range whose next row to prefetch; 0 when that does not pay. v: the range in vectors. */
 uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v);
 /* Do iterations of a reduction's range r read a large operand in pieces, of the tile along v, that

@@ -365,6 +365,20 @@ static void panel_emit(Lowering *l, const Scope *s)
 	}
 }
 
+/* Is what follows in the loop of a reduction prefetched? */
+static bool prefetches_fold(const Lowering *l)
+{
+	return l->plan.prefetch_loads & ~(l->facts.out | block_ranges(&l->plan));
+}
+
+bool items_follow(const Lowering *l)
+{
+	const Plan *p = &l->plan;
+	Panel n;
+	return !prefetches_fold(l) && (prefetches_tiles(p) ||
+		(p->nlanes && panel_find(p, &l->facts, p->lanes[p->nlanes - 1], &n)));
+}
+
 void prefetch_loads_emit(Lowering *l, const Scope *s)
 {
 	const Plan *p = &l->plan;
@@ -373,7 +387,7 @@ void prefetch_loads_emit(Lowering *l, const Scope *s)
 		tile_emit(l, s, v);
 	else if (s->starts)
 		row_emit(l, s, __builtin_ctzll(s->starts));
-	else if (p->prefetch_loads & ~(l->facts.out | block_ranges(p)))
+	else if (prefetches_fold(l))
 		(p->jam > 1 ? streams_emit : row_emit)(l, s, v);
 	else
 		panel_emit(l, s);

@@ -11,8 +11,8 @@
  * processor. Which thread runs an item never changes what the item writes.
  *
  * What a launch touched last is still in the caches. A launch that alternates begins at the other
- * end than the one before, so it finds there what that one wrote, or read: of two arrays of 16 MB
- * a tenth, with second caches of 2 MB.
+ * end than the one before, and finds there what that one read and wrote last: an eighth of two
+ * arrays of 16 MB, where two second caches of 2 MB hold it.
  *
  * Each worker is pinned to a processor, and the caller to another, because a worker that is woken
  * on the processor of a spinning caller does not run. */
@@ -46,7 +46,8 @@ typedef struct {
 	void *const *buf;
 	const int64_t *vars;
 	long long chunk, end;
-	long long mirror;       /* item i is item mirror - i of the document's, if it is not 0 */
+	/* items [i, k) are the document's [mirror - k, mirror - i); 0: its [i, k) */
+	long long mirror;
 	atomic_llong next;
 	pthread_t thread;
 } Worker;
