@@ -1,6 +1,9 @@
 /* render -t X: runs the program render-X of the stage path, one of the project's or a user's own.
  *
- *     loops → render-X → program */
+ *     loops → render-X → program
+ *
+ * One of the project's takes the place of this process. A user's own may be a few lines that know
+ * of no options and levels: it gets level loops, and what it writes is read here. */
 #include "io/io.h"
 #include "process/process.h"
 #include "target/target.h"
@@ -10,17 +13,10 @@ static Graph *through_target(Graph *g)
 	Buf in = {0}, out = {0};
 	size_t used;
 	const char *tool = target_tool(lower_opt.target);
-	bool lenient = process.guard || process.own_made;
-	mark_put_proved(g, !lenient);
+	mark_put_proved(g, !process.guard && !process.own_made);
 	wire_write(&in, g);
-	char *allow = process.custom_allowed && custom_in(g) ? "--allow-custom" : NULL;
-	char *argv[4] = {(char *)tool};
-	size_t k = 1;
-	if (allow)
-		argv[k++] = allow;
-	/* a user's own target may not know this option */
-	if (lenient && !strchr(stage_path(), ':'))
-		argv[k++] = "--guard";
+	bool custom = process.custom_allowed && custom_in(g);
+	char *argv[] = {(char *)tool, custom ? "--allow-custom" : NULL, NULL};
 	int status = spawn_filter(argv, buf_str(&in), in.n, &out);
 	if (status)
 		pipeline_failed((char *const *const[]){argv, NULL}, status, 0, in.s, in.n);
@@ -33,6 +29,11 @@ static Graph *through_target(Graph *g)
 	if (!n)
 		die(FAILED, "render-%s wrote nothing", lower_opt.target);
 	return wire_read(bytes, n, &used, 0);
+}
+
+static const char *own_target(void)
+{
+	return strchr(stage_path(), ':') ? NULL : target_tool(lower_opt.target);
 }
 
 static const Option options[] = {
@@ -51,6 +52,7 @@ int main(int argc, char **argv)
 		.steps = STEPS_WHOLE,
 		.level_out = LV_PROGRAM,
 		.body = through_target,
+		.instead = own_target,
 	};
 	return stage_main(&stage, argc, argv);
 }

@@ -68,7 +68,7 @@ setup() {
 		    events = json.load(open(name))["traceEvents"]
 		    spans = [e for e in events if e["ph"] == "X"]
 		    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
-		    want = {"trace", "schedule", "fuse", "lower", "render", "render-clang", "run"}
+		    want = {"trace", "schedule", "fuse", "lower", "render-clang", "run"}
 		    assert want <= set(names.values()), names
 		    whole = {e["pid"]: e for e in spans if e["tid"] == 0 and e["name"] == names[e["pid"]] and "args" in e}
 		    assert set(whole) == set(names)

@@ -51,6 +51,8 @@ typedef struct {
 	 * what came over a pipe */
 	Graph *(*read)(const char *file);
 	Graph *(*source)(const void *p, size_t n, const char *name);
+	/* the project's own program that does all of it, with the same arguments; NULL: none */
+	const char *(*instead)(void);
 } Stage;
 /* The main of a stage: parse options, read, run missing stages, verify, run passes, verify, write.
  */

@@ -447,10 +447,24 @@ static const char *input_of(const Stage *s, int first, int argc, char **argv)
 	return standard ? NULL : file;
 }
 
+/* A process fewer, and its reading, where another program takes the same arguments. */
+static void become(const char *path, char **argv)
+{
+	if (!path)
+		return;
+	argv[0] = (char *)path;
+	if (process.verbose)
+		show_command(argv);
+	execv(path, argv);
+	die_errno("cannot run '%s'", path);
+}
+
 int stage_main(const Stage *s, int argc, char **argv)
 {
 	stage_begin(s->name);
-	const char *file = input_of(s, options_parse(s, argc, argv), argc, argv);
+	int first = options_parse(s, argc, argv);
+	become(s->instead ? s->instead() : NULL, argv);
+	const char *file = input_of(s, first, argc, argv);
 	Stream *in = s->read ? NULL : source_open(file);
 	/* a file before the broker, which gives it its name; an endpoint after: a copy of its
 	 * sockets would keep them open */

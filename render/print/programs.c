@@ -117,6 +117,11 @@ static const Option options[] = {
 	{0},
 };
 
+static const Pass passes[] = {
+	{"render", render, "a kernel is a program: its source, with launch data"},
+	{0},
+};
+
 int render_main(const Dialect *d, int argc, char **argv)
 {
 	char name[64];          /* not the arena's: it is said of the next documents too */
@@ -128,7 +133,7 @@ int render_main(const Dialect *d, int argc, char **argv)
 		.level_in = LV_LOOPS,
 		.steps = STEPS_SEGMENTS,
 		.level_out = LV_PROGRAM,
-		.body = render,
+		.passes = passes,
 	};
 	snprintf(name, sizeof name, "render-%s", d->target);
 	opt.dialect = d;

@@ -35,9 +35,9 @@
 
 extern char **environ;
 
-/* A compiler's start and a link take as long as compiling 6 KB, so a unit has 16 at least; with 300
- * it takes 90 MB of memory. */
-enum { UNIT_BYTES = 16000, UNIT_MOST = 300000, MAX_FLAGS = 64, MAX_JOBS = 256 };
+/* A compiler's start and a link take as long as compiling 1000 words, so a unit has 2000 at least;
+ * with 33000 it takes 90 MB of memory. */
+enum { UNIT_LEAST = 2000, UNIT_MOST = 33000, MAX_FLAGS = 64, MAX_JOBS = 256 };
 
 /* What the contract requires of the arithmetic: integers wrap, and nothing is reassociated. Sources
  * say explicitly where a*b+c rounds once: if the compiler chose, the same value could be rounded in
@@ -58,17 +58,21 @@ static const char *const flags_all[] = {"-x", "c", "-std=c11", "-w", "-fPIC", "-
  * -O2. With -Og it takes 0.4, less than with -O0, and the code is at most 1.5 times slower (plain
  * loops: 2.5 times). -fschedule-insns2 takes 3 % more of it: exponentials of a softmax are 8 %
  * faster where instructions of several elements alternate.
+ * Nor do they have dead stores, structures, branches to be made moves or bounds that only undefined
+ * behaviour gives: without looking for these gcc 12 writes the same code in 0.9 of the time.
  * -fexpensive-optimizations has gcc end a function with vzeroupper, without which the next call
  * takes 40 ns longer. Loops begin with a line of the cache of decoded instructions: one of 33
  * instructions, 10 of them multiply-adds, takes 0.92 of the time that it takes across four lines.
  * The loop vectorizer of gcc 12 miscompiles `if (b[i]) y[i] = -x[i]` within another loop, so it is
  * off. */
-typedef const char *const Flags[10];
+typedef const char *const Flags[20];
 static Flags flags_gcc[CLASSES] = {
 	{"-O2", "-fno-tree-loop-vectorize", "-fpeel-loops", NULL},
 	{"-O1", "-fno-tree-bit-ccp", "-fno-tree-dominator-opts", "-fno-tree-pta",
 		"-fira-region=one", "-fexpensive-optimizations", "-fschedule-insns2",
-		"-falign-loops=64", NULL},
+		"-falign-loops=64", "-fno-aggressive-loop-optimizations", "-fno-dse",
+		"-fno-tree-dse", "-fno-tree-sra", "-fno-if-conversion2", "-fno-toplevel-reorder",
+		"--param=iv-consider-all-candidates-bound=20", NULL},
 	{"-Og", "-fexpensive-optimizations", NULL}};
 static Flags flags_clang[CLASSES] = {{"-O2", NULL}, {"-O2", NULL}, {"-O1", NULL}};
 static Flags flags_fast[CLASSES] = {{"-O0", NULL}, {"-O0", NULL}, {"-O0", NULL}};
@@ -89,10 +93,11 @@ typedef struct { const char *path; Flags *tuning; Key key; } Compiler;
 typedef struct { int32_t ir, class, attempt; } Job;
 /* What the command line says of the compiler, which no job does. */
 static struct { const char *cc; bool fast; } wanted;
-typedef struct { Program *p; KernelClass class; Key key; } KernelKey;
+/* work: what a compiler has to do for it, in words of C */
+typedef struct { Program *p; KernelClass class; Key key; size_t work; } KernelKey;
 typedef struct {
 	KernelKey *at;
-	size_t n, bytes;
+	size_t n, work;
 	int fd;                 /* of its worker; -1: none runs */
 	int attempt;
 	const char *failure;    /* of the first attempt */
@@ -462,7 +467,7 @@ static int by_flags_then_size(const void *a, const void *b)
 {
 	const Program *p = ((const KernelKey *)a)->p, *q = ((const KernelKey *)b)->p;
 	int d = by_flags(a, b);
-	size_t n = strlen(p->src), m = strlen(q->src);
+	size_t n = ((const KernelKey *)a)->work, m = ((const KernelKey *)b)->work;
 
 	if (p->alone != q->alone)
 		return q->alone - p->alone;
@@ -474,21 +479,38 @@ static bool compiles_with(const KernelKey *a, const KernelKey *b)
 	return !a->p->alone && !b->p->alone && !by_flags(a, b);
 }
 
-/* How much there is to compile: LLVM IR takes ten lines for one of C. */
-static size_t text_bytes(const KernelKey *k, size_t n)
+/* A compiler's time goes with the words of a source, its names, more than with its bytes: those of
+ * a permutation are numbers. With BRIEF's flags it takes 0.8 of it. LLVM IR has ten for one of C.
+ */
+static size_t work_of(const Program *p, KernelClass class)
 {
-	size_t bytes = 0;
+	size_t words = 0;
+	bool in = false;
 
-	for (size_t i = 0; i < n; i++)
-		bytes += strlen(k[i].p->src) / (k[i].p->ir ? 10 : 1);
-	return bytes;
+	for (const char *s = p->src; *s; s++) {
+		char low = *s | 32;
+		bool is = (low >= 'a' && low <= 'z') || *s == '_' ||
+			(in && *s >= '0' && *s <= '9');
+		words += is && !in;
+		in = is;
+	}
+	return words * (class == BRIEF ? 4 : 5) / 5 / (p->ir ? 10 : 1);
 }
 
-/* Spreads kernels of equal flags over units of about `most` bytes: largest first, each into the
+static size_t work_in(const KernelKey *k, size_t n)
+{
+	size_t work = 0;
+
+	for (size_t i = 0; i < n; i++)
+		work += k[i].work;
+	return work;
+}
+
+/* Spreads kernels of equal flags over units of about that much work: largest first, each into the
  * smallest unit. */
 static size_t units_fill(KernelKey *k, size_t n, size_t most, Unit *u)
 {
-	size_t m = (text_bytes(k, n) + most / 2) / most;
+	size_t m = (work_in(k, n) + most / 2) / most;
 
 	m = m > n ? n : m < 1 ? 1 : m;
 	for (size_t i = 0; i < m; i++)
@@ -496,10 +518,10 @@ static size_t units_fill(KernelKey *k, size_t n, size_t most, Unit *u)
 	for (size_t i = 0; i < n; i++) {
 		size_t least = 0;
 		for (size_t j = 1; j < m; j++)
-			if (u[j].bytes < u[least].bytes)
+			if (u[j].work < u[least].work)
 				least = j;
 		u[least].at[u[least].n++] = k[i];
-		u[least].bytes += text_bytes(&k[i], 1);
+		u[least].work += k[i].work;
 	}
 	return m;
 }
@@ -508,15 +530,15 @@ static int largest_first(const void *a, const void *b)
 {
 	const Unit *u = a, *v = b;
 
-	return u->bytes < v->bytes ? 1 : u->bytes > v->bytes ? -1 : 0;
+	return u->work < v->work ? 1 : u->work > v->work ? -1 : 0;
 }
 
 /* Two units for each core, so that no core waits long for the last one. */
-static size_t unit_bytes(size_t bytes, size_t jobs)
+static size_t unit_work(size_t work, size_t jobs)
 {
-	size_t each = bytes / jobs / 2;
+	size_t each = work / jobs / 2;
 
-	return each < UNIT_BYTES ? UNIT_BYTES : each > UNIT_MOST ? UNIT_MOST : each;
+	return each < UNIT_LEAST ? UNIT_LEAST : each > UNIT_MOST ? UNIT_MOST : each;
 }
 
 /* Compiles kernels that are not in the cache; their keys are distinct. */
@@ -529,7 +551,7 @@ static void build_missing(KernelKey *k, size_t n, const BuildOptions *o)
 	qsort(k, n, sizeof *k, by_flags_then_size);
 	u = arena_alloc((n + 1) * sizeof *u);
 	failed = arena_alloc((n + 1) * sizeof *failed);
-	size_t most = unit_bytes(text_bytes(k, n), jobs);
+	size_t most = unit_work(work_in(k, n), jobs);
 	for (size_t i = 0, j; i < n; i = j) {
 		for (j = i + 1; j < n && compiles_with(&k[i], &k[j]); j++)
 			;
@@ -571,7 +593,7 @@ void build_cpu(size_t n, Program *const *p, const BuildOptions *o)
 		uint64_t same = PKEY(val_str(p[i]->made));
 		if (!find_cached(p[i], key, o->load) && !map_get(&first, same)) {
 			map_put(&first, same, p[i]);
-			k[missing++] = (KernelKey){ p[i], class, key };
+			k[missing++] = (KernelKey){p[i], class, key, work_of(p[i], class)};
 		}
 	}
 	if (missing)

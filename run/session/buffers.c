@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include <errno.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,17 +44,39 @@ static File file_of(const UOp *u, const char *path)
 	return *f;
 }
 
+/* The n bytes at `at`, which threads read piece by piece; failed: 0, errno, or SHORTER. */
+enum { PIECE = 1 << 18, SHORTER = -1, BYTES_A_NANOSECOND = 4 };
+typedef struct { int fd; int64_t at; char *to; size_t n; atomic_int failed; } Reading;
+
+/* A launch whose items are pieces. */
+static void pieces_read(void *const *bufs, const int64_t *vars, int64_t from, int64_t to)
+{
+	Reading *r = bufs[0];
+	size_t at = from * PIECE, end = (size_t)to * PIECE < r->n ? (size_t)to * PIECE : r->n;
+
+	(void)vars;
+	while (at < end && !atomic_load(&r->failed)) {
+		ssize_t got = pread(r->fd, r->to + at, end - at, r->at + (int64_t)at);
+		if (got <= 0 && !(got < 0 && errno == EINTR))
+			atomic_store(&r->failed, got ? errno : SHORTER);
+		at += got > 0 ? got : 0;
+	}
+}
+
 static void file_read(const UOp *u, const File *f, int64_t at, char *to, size_t n)
 {
-	for (ssize_t got; n > 0; n -= got, to += got, at += got) {
-		got = pread(f->fd, to, n, at);
-		if (got < 0 && errno == EINTR)
-			got = 0;
-		else if (got < 0)
-			die_errno("%s: cannot read its file", where(u));
-		else if (!got)
-			die(MALFORMED, "%s: its file became shorter", where(u));
-	}
+	Reading r = {f->fd, at, to, n, 0};
+	void *bufs[] = {&r};
+	int64_t pieces = (n + PIECE - 1) / PIECE;
+	Share s = pool_share(pieces, PIECE / BYTES_A_NANOSECOND, MOST_THREADS);
+
+	s.wake = pool_worth_waking(s.work);
+	pool_run(pieces_read, bufs, NULL, pieces, &s);
+	errno = r.failed;
+	if (r.failed == SHORTER)
+		die(MALFORMED, "%s: its file became shorter", where(u));
+	if (r.failed)
+		die_errno("%s: cannot read its file", where(u));
 }
 
  /* A constant in a file. It is mapped by itself, so that touching it loads no pages of other
@@ -230,7 +253,8 @@ void *buffer_memory(Buffers *b, size_t i)
 
 void buffer_evict(Buffers *b, size_t i)
 {
-	enum { LARGE = 64 << 10 };
+	/* what is freed serves the next arrays, up to so many bytes */
+	enum { KEPT = 16 << 20 };
 	Array *a = &b->host[i];
 
 	if (!b->mem[i])
@@ -245,8 +269,11 @@ void buffer_evict(Buffers *b, size_t i)
 	} else if (a->owned) {
 		array_free(a);
 		b->mem[i] = NULL;
-		if (a->bytes >= LARGE)
+		b->freed += a->bytes;
+		if (b->freed >= KEPT) {
 			malloc_trim(0);
+			b->freed = 0;
+		}
 	}
 }
 

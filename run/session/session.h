@@ -71,6 +71,7 @@ typedef struct {
 					 * and prepared buffers */
 	bool *mapped;                   /* in pages of a mapped file, which can be dropped */
 	bool once;                      /* one call: its steps load and evict weights */
+	size_t freed;                   /* bytes of arrays, not yet given back to the system */
 	bool *moved;                    /* copied by buffers_settle; NULL: none */
 	Map slot;                       /* BUFFER node → 1 + its number */
 } Buffers;
