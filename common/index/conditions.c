@@ -166,8 +166,31 @@ UOp *ix_op(Op op, UOp *a, UOp *b)
 	}
 }
 
+/* What u is with these sources, of which one is true or false: NULL, the same op. */
+static UOp *decided(const UOp *u, UOp *const *src)
+{
+	bool yes;
+
+	if (u->op == OP_WHERE && (is_truth(src[0], true) || is_truth(src[0], false))) {
+		UOp *is = src[is_truth(src[0], true) ? 1 : 2];
+		return is->shape == u->shape ? is : NULL;
+	}
+	if (u->op == OP_WHERE && is_truth(src[1], true) && is_truth(src[2], false))
+		return src[0]->shape == u->shape ? src[0] : NULL;
+	if (u->op != OP_LOAD || u->nsrc != 2)
+		return NULL;
+	yes = is_truth(src[1], true);
+	if (!yes && (!is_truth(src[1], false) || dtype_lanes(u->dtype) > 1))
+		return NULL;
+	return yes ? NODE(OP_LOAD, u->dtype, u->arg, src[0]) : const_num(u->dtype, 0);
+}
+
 UOp *ix_remake(UOp *u, UOp *const *src)
 {
+	UOp *is = u->op == OP_WHERE || u->op == OP_LOAD ? decided(u, src) : NULL;
+
+	if (is)
+		return is;
 	if (u->op == OP_AND && u->dtype == DT_BOOL && src[0]->shape == src[1]->shape)
 		return ix_and(src[0], src[1]);
 	if (u->op == OP_CMPLT && src[0]->dtype == DT_I64 && src[0]->shape == shape_scalar())

@@ -3,6 +3,8 @@
  *     RANGE m<2 unroll; LET a = x[m]; STORE acc[m] += a*b; ENDRANGE
  *     →  LET a = x[0]; STORE acc[0] += a*b; LET a' = x[1]; STORE acc[1] += a'*b
  *
+ * What an iteration decides is decided: conditions of the first and the last row of a window are no
+ * longer there, and a LET that is then a constant or another LET stands for that.
  * Nodes are hash-consed, so a value that two iterations share is one node, and a LET is not written
  * twice; unless it reads a register to which the iterations store: then each has one of its own.
  * The body of a vector loop has to be straight-line code: one that holds a loop becomes a plain
@@ -40,7 +42,13 @@ static UOp *known(const Iteration *t, UOp *u)
 	for (int i = t->n; i-- > 0;)
 		if (t->from[i] == u)
 			return t->to[i];
-	return u->op == OP_RANGE && !u->src[0]->nsrc ? u : stands_for(t->made, u);
+	if (u->op == OP_RANGE && !u->src[0]->nsrc)
+		return u;
+	UOp *is = stands_for(t->made, u);
+	/* a LET may stand outside the loop, where it became something else */
+	for (const Stands *m = t->made; !is && u->op == OP_LET && m > made;)
+		is = stands_for(--m, u);
+	return is;
 }
 
 static UOp *remade(const Iteration *t, UOp *u)
@@ -113,7 +121,11 @@ static bool reads_stored(const Unroll *w, UOp *value)
 
 static void write_let(Unroll *w, Iteration *t, UOp *of)
 {
-	UOp *let = remade(t, of);
+	UOp *let = remade(t, of), *is = let->src[0];
+	if (stands_for(&moves, of) && (is->op == OP_CONST || is->op == OP_LET)) {
+		stands_put(t->made, of, is);
+		return;
+	}
 	if (stands_for(&written, let)) {
 		if (!w->stored.n || !reads_stored(w, let))
 			return;

@@ -506,13 +506,21 @@ static size_t work_in(const KernelKey *k, size_t n)
 	return work;
 }
 
-/* Spreads kernels of equal flags over units of about that much work: largest first, each into the
- * smallest unit. */
-static size_t units_fill(KernelKey *k, size_t n, size_t most, Unit *u)
+/* How many units so much work of equal flags is: one for each core, so that all have as much of
+ * each class; fewer where they would be small, several where they would be large. */
+static size_t units_of(size_t work, size_t jobs)
 {
-	size_t m = (work_in(k, n) + most / 2) / most;
+	size_t most = work / UNIT_LEAST, turns = work / jobs / UNIT_MOST + 1;
 
-	m = m > n ? n : m < 1 ? 1 : m;
+	return most < 1 ? 1 : most < jobs ? most : jobs * turns;
+}
+
+/* Spreads kernels of equal flags over units: largest first, each into the smallest unit. */
+static size_t units_fill(KernelKey *k, size_t n, size_t jobs, Unit *u)
+{
+	size_t m = units_of(work_in(k, n), jobs);
+
+	m = m > n ? n : m;
 	for (size_t i = 0; i < m; i++)
 		u[i] = (Unit){ .at = arena_alloc(n * sizeof *u[i].at) };
 	for (size_t i = 0; i < n; i++) {
@@ -533,14 +541,6 @@ static int largest_first(const void *a, const void *b)
 	return u->work < v->work ? 1 : u->work > v->work ? -1 : 0;
 }
 
-/* Two units for each core, so that no core waits long for the last one. */
-static size_t unit_work(size_t work, size_t jobs)
-{
-	size_t each = work / jobs / 2;
-
-	return each < UNIT_LEAST ? UNIT_LEAST : each > UNIT_MOST ? UNIT_MOST : each;
-}
-
 /* Compiles kernels that are not in the cache; their keys are distinct. */
 static void build_missing(KernelKey *k, size_t n, const BuildOptions *o)
 {
@@ -551,11 +551,10 @@ static void build_missing(KernelKey *k, size_t n, const BuildOptions *o)
 	qsort(k, n, sizeof *k, by_flags_then_size);
 	u = arena_alloc((n + 1) * sizeof *u);
 	failed = arena_alloc((n + 1) * sizeof *failed);
-	size_t most = unit_work(work_in(k, n), jobs);
 	for (size_t i = 0, j; i < n; i = j) {
 		for (j = i + 1; j < n && compiles_with(&k[i], &k[j]); j++)
 			;
-		units += units_fill(k + i, j - i, most, u + units);
+		units += units_fill(k + i, j - i, jobs, u + units);
 	}
 	qsort(u, units, sizeof *u, largest_first);
 	Progress progress = progress_start("compiling", units, o->progress);

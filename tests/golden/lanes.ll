@@ -341,26 +341,25 @@ loop1:
 	%t23 = getelementptr float, float* %x, i64 %t22
 	%t24 = bitcast float* %t23 to <8 x float>*
 	%t25 = call <8 x float> @llvm.masked.load.v8f32.p0v8f32(<8 x float>* %t24, i32 4, <8 x i1> %t19, <8 x float> zeroinitializer)
-	%t26 = select <8 x i1> %t19, <8 x i1> <i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true>, <8 x i1> <i1 false, i1 false, i1 false, i1 false, i1 false, i1 false, i1 false, i1 false>
-	%t27 = select <8 x i1> %t26, <8 x float> %t25, <8 x float> zeroinitializer
-	%t28 = fcmp olt <8 x float> <float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000>, %t27
-	%t29 = zext <8 x i1> %t28 to <8 x i8>
-	%t30 = mul nsw i64 %r0, 11
-	%t31 = add nsw i64 %t30, %t2
-	%t32 = getelementptr inbounds i8, i8* %more, i64 %t31
-	%t33 = bitcast i8* %t32 to <8 x i8>*
-	store <8 x i8> %t29, <8 x i8>* %t33, align 1
+	%t26 = select <8 x i1> %t19, <8 x float> %t25, <8 x float> zeroinitializer
+	%t27 = fcmp olt <8 x float> <float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000, float 0x3FE0000000000000>, %t26
+	%t28 = zext <8 x i1> %t27 to <8 x i8>
+	%t29 = mul nsw i64 %r0, 11
+	%t30 = add nsw i64 %t29, %t2
+	%t31 = getelementptr inbounds i8, i8* %more, i64 %t30
+	%t32 = bitcast i8* %t31 to <8 x i8>*
+	store <8 x i8> %t28, <8 x i8>* %t32, align 1
 	br label %next1
 next1:
 	%n1 = add nsw i64 %r1, 1
-	%t34 = icmp slt i64 %n1, 2
-	br i1 %t34, label %loop1, label %end1
+	%t33 = icmp slt i64 %n1, 2
+	br i1 %t33, label %loop1, label %end1
 end1:
 	br label %next0
 next0:
 	%n0 = add nsw i64 %r0, 1
-	%t35 = icmp slt i64 %n0, %to
-	br i1 %t35, label %loop0, label %end0
+	%t34 = icmp slt i64 %n0, %to
+	br i1 %t34, label %loop0, label %end0
 end0:
 	ret void
 }
