@@ -2,9 +2,9 @@
  *
  *     RANGE k<16 unroll; PREFETCH y[(r0+k)*3000 + v0] "store"; … y[(r0+k)*3000 + v0+15]; ENDRANGE
  *
- * The rows of the tile lie apart, so the processor's own prefetcher does not foresee them, and a
- * store that waits for its line delays those behind it. Stores that go past the caches need no
- * prefetch.
+ * (once where these two are in one line). The rows of the tile lie apart, so the processor's own
+ * prefetcher does not foresee them, and a store that waits for its line delays those behind it.
+ * Stores that go past the caches need no prefetch.
  *
  * Second, of the next row that a row kernel reads, while it computes the most with this one:
  *
@@ -60,6 +60,14 @@ static UOp *place_at(const Lowering *l, const Nest *n, const UOp *store, UOp *ro
 		substitute(index->src[1], k, from, to));
 }
 
+/* Do the n elements from that place on lie within one line? Buffers begin with one. */
+static bool in_a_line(const UOp *place, int n)
+{
+	int64_t at, line = target->machine.line / dtype_size(place->dtype);
+	return line > 0 && ix_is_const(ix_mod(place->src[1], ix_const(line)), &at) &&
+		at + n <= line;
+}
+
 void prefetch_stores_emit(Lowering *l, const Nest *n)
 {
 	const UOp *kernel = l->facts.kernel;
@@ -69,10 +77,11 @@ void prefetch_stores_emit(Lowering *l, const Nest *n)
 	for (uint32_t i = 0; i < kernel->nsrc; i++) {
 		if (!plain_place(kernel->src[i]->src[0]->src[1]))
 			continue;
-		for (int end = 0; end < 2; end++) {
-			UOp *place = place_at(l, n, kernel->src[i], row, end ? size - 1 : 0);
-			emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), place));
-		}
+		UOp *first = place_at(l, n, kernel->src[i], row, 0);
+		UOp *last = place_at(l, n, kernel->src[i], row, size - 1);
+		emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), first));
+		if (!in_a_line(first, size))
+			emit(l, NODE(OP_PREFETCH, DT_NONE, val_str("store"), last));
 	}
 	emit(l, NODE(OP_ENDRANGE, DT_NONE, VNIL, row));
 }
