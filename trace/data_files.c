@@ -33,10 +33,35 @@ static const Val *embedded(const UOp *u, const Val *file)
 		val_bin(p + file->a[1]->i, file->a[2]->i));
 }
 
-/* The BUFFER with the hash of its bytes, which are read by pieces: none is mapped. */
-static const Val *hashed(const UOp *u, const Val *file, const Opened *f)
+/* The parts that have to be hashed, and by BUFFER 1 + the number of its part. */
+typedef struct { VEC(DataPart) part; Map of, opened; } Files;
+
+static const Val *file_of(const UOp *u)
 {
-	const Val *hash = data_hash_file(f->fd, file->a[0]->s, file->a[1]->i, file->a[2]->i);
+	const Val *file = u->op == OP_BUFFER ? val_get(u->arg, "file") : NULL;
+	return file == VNIL ? NULL : file;
+}
+
+/* Looks whether the file has the bytes of the BUFFER, which are a part if they are to be hashed. */
+static void find_part(Files *f, const UOp *u, const Val *file)
+{
+	int64_t at = file->a[1]->i, bytes = file->a[2]->i;
+	const Opened *o = opened_file(&f->opened, file->a[0]);
+	if (at > o->n || o->n - at < bytes)
+		die(MALFORMED, "%s: too short for %s: it has %lld bytes, not %lld", file->a[0]->s,
+			buffer_name(u), (long long)o->n, (long long)at + bytes);
+	if (embeds_files)
+		return;
+	DataPart part = {o->fd, file->a[0]->s, at, bytes, 0};
+	vec_push(&f->part, part);
+	map_put(&f->of, PKEY(u), (void *)f->part.n);
+}
+
+/* The BUFFER with the hash of its bytes. */
+static const Val *hashed(const Files *f, const UOp *u, const Val *file)
+{
+	size_t n = PKEY(map_get(&f->of, PKEY(u)));
+	const Val *hash = data_hash_text(f->part.at[n - 1].hash);
 	if (file->n > 3 && file->a[3] != hash)
 		die(MALFORMED, "%s has changed since it was traced", file->a[0]->s);
 	return val_set(u->arg, "file", VARR(file->a[0], file->a[1], file->a[2], hash));
@@ -44,15 +69,11 @@ static const Val *hashed(const UOp *u, const Val *file, const Opened *f)
 
 static UOp *settle(UOp *u, void *files)
 {
-	const Val *file = u->op == OP_BUFFER ? val_get(u->arg, "file") : NULL;
-	if (!file || file == VNIL)
+	const Val *file = file_of(u);
+	if (!file)
 		return u;
-	int64_t at = file->a[1]->i, bytes = file->a[2]->i;
-	const Opened *f = opened_file(files, file->a[0]);
-	if (at > f->n || f->n - at < bytes)
-		die(MALFORMED, "%s: too short for %s: it has %lld bytes, not %lld", file->a[0]->s,
-			buffer_name(u), (long long)f->n, (long long)at + bytes);
-	UOp *b = LEAF(OP_BUFFER, u->dtype, embeds_files ? embedded(u, file) : hashed(u, file, f));
+	const Val *arg = embeds_files ? embedded(u, file) : hashed(files, u, file);
+	UOp *b = LEAF(OP_BUFFER, u->dtype, arg);
 	if (b != u)
 		node_note(b, u->note);
 	return b;
@@ -60,11 +81,18 @@ static UOp *settle(UOp *u, void *files)
 
 Graph *settle_files(Graph *g)
 {
-	Map files = {0};
-	g->sink = walk_replace(g->sink, settle, &files);
-	for (size_t i = 0; i < files.cap; i++)
-		if (files.val[i] && ((const Opened *)files.val[i])->fd >= 0)
-			close(((const Opened *)files.val[i])->fd);
-	map_free(&files);
+	Files f = {0};
+	Nodes all = walk(g->sink);
+	for (size_t i = 0; i < all.n; i++)
+		if (file_of(all.at[i]))
+			find_part(&f, all.at[i], file_of(all.at[i]));
+	data_hash_parts(f.part.at, f.part.n);
+	g->sink = walk_replace(g->sink, settle, &f);
+	for (size_t i = 0; i < f.opened.cap; i++)
+		if (f.opened.val[i] && ((const Opened *)f.opened.val[i])->fd >= 0)
+			close(((const Opened *)f.opened.val[i])->fd);
+	vec_free(&f.part);
+	map_free(&f.of);
+	map_free(&f.opened);
 	return g;
 }

@@ -247,38 +247,14 @@ const void *data_map(const char *path, size_t *n)
 	return content(fd, path, &st, n);
 }
 
-const Val *data_hash(const void *p, size_t n)
+const Val *data_hash_text(uint64_t hash)
 {
-	return val_str(arena_printf("%016llx", (unsigned long long)hash_bytes(p, n, 0)));
-}
-
-const Val *data_hash_file(int fd, const char *path, int64_t at, size_t n)
-{
-	enum { PIECE = 1 << 20 };
-	XXH3_state_t *state = XXH3_createState();
-	char *piece = xmalloc(PIECE);
-
-	XXH3_64bits_reset_withSeed(state, 0);
-	while (n) {
-		ssize_t got = pread(fd, piece, n < PIECE ? n : PIECE, at);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			die_errno("%s: cannot read", path);
-		XXH3_64bits_update(state, piece, got);
-		at += got;
-		n -= got;
-	}
-	const Val *v = val_str(
-		arena_printf("%016llx", (unsigned long long)XXH3_64bits_digest(state)));
-	XXH3_freeState(state);
-	free(piece);
-	return v;
+	return val_str(arena_printf("%016llx", (unsigned long long)hash));
 }
 
 void data_check(const Val *file, const void *p, size_t n)
 {
-	if (file->n > 3 && data_hash(p, n) != file->a[3])
+	if (file->n > 3 && data_hash_text(hash_bytes(p, n, 0)) != file->a[3])
 		die(MALFORMED, "%s has changed since it was traced", file->a[0]->s);
 }
 

@@ -139,11 +139,13 @@ const void *data_map(const char *path, size_t *n);
 void data_give(const char *name, const void *p, size_t n);
 int64_t data_given(const char *name);
 int data_open(const char *path, int64_t *n);
-/* The hash of bytes of a file, as a document has it: XXH3 in hexadecimal digits. */
-const Val *data_hash(const void *p, size_t n);
-/* The same of n bytes of an open file from `at` on, which are not mapped; dies when they cannot be
+/* n bytes of an open file from `at` on, and their XXH3. */
+typedef struct { int fd; const char *path; int64_t at; size_t n; uint64_t hash; } DataPart;
+/* Sets the hashes of parts, which are not mapped; threads share them. Dies when one cannot be
  * read. */
-const Val *data_hash_file(int fd, const char *path, int64_t at, size_t n);
+void data_hash_parts(DataPart *part, size_t n);
+/* A hash as a document has it: in hexadecimal digits. */
+const Val *data_hash_text(uint64_t hash);
 /* Dies with MALFORMED when the n bytes at p, those that `file` = [path, offset, bytes, hash] of a
  * BUFFER names, have another hash; without one, anything is right. */
 void data_check(const Val *file, const void *p, size_t n);
