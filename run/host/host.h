@@ -43,6 +43,9 @@ enum { HUGE_PAGE = 2 << 20 };
 void *memory_alloc(size_t bytes);
 /* Frees it; NULL is allowed. */
 void memory_free(void *p);
+/* From now on two blocks that are freed are kept for those that are allocated next; or no longer,
+ * and these are given back. */
+void memory_keep(bool keeps);
 /* The peak resident memory of this process in bytes. */
 size_t memory_peak(void);
 /* A copy of from, which lies in a mapped file. The file's pages are dropped as they are copied, so

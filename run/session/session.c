@@ -465,12 +465,14 @@ void session_step(Session *s, size_t i)
 static void run_first(Session *s)
 {
 	s->first = prepared_calls(s->prepared);
+	memory_keep(s->b.once);
 	for (size_t i = 0; i < s->first; i++) {
 		if (!prepared_skips(s->prepared, i))
 			session_step(s, i);
 		s->b.exec->sync();
 		prepared_done(s->prepared, &s->b, i);
 	}
+	memory_keep(false);
 	for (size_t i = s->first; i < s->nsteps && !s->b.once; i++)
 		step_memory(s, &s->step[i]);
 }
