@@ -79,3 +79,46 @@ same_bits_llvm() {
 		same_bits $operands
 	done
 }
+
+@test "cold: places that differ by constants have a pointer, for as long as their names stand" {
+	local cc
+	program 'input x f32[1, 16, 20, 20]' 'input w f32[16, 16, 3, 3]' 'input i i64[40]' \
+		'output y = max_pool(conv2d(x, w, padding=1), 2)' 'output z = x[0, 3][:, i % 20] * 2'
+	tool render -t clang f.mp > p.mp
+	tool show p.mp | grep -q 'const float \*p[0-9]* = &'
+	tool run --interpret f.mp x=rand w=rand i=rand -o a.npz
+	for cc in gcc clang; do
+		command -v $cc > /dev/null || continue
+		tool run --cc $cc p.mp x=rand w=rand i=rand -o b.npz
+		tool diff --rtol 1e-4 a.npz b.npz
+	done
+}
+
+@test "cold: what an iteration that is written out decides is decided" {
+	program 'input x f32[1, 64, 64, 64]' 'output y = max_pool(relu(x) * 2, 3, stride=2, padding=1)'
+	tool lower -t clang --march x86-64-v4 --opt 'r_*: order 0 1 2; kind 3 unroll; kind 4 unroll; tile 2 1 16; grid 2' f.mp > l.mp
+	# the middle row of a window is within the image: nothing asks
+	tool show --loops l.mp > loops
+	not grep -q 'true' loops
+	[ "$(grep -c 'v[0-9]* = 0 < v0$' loops)" = 1 ]
+	tool run --interpret f.mp x=rand -o a.npz
+	tool run --interpret l.mp x=rand -o b.npz
+	cmp a.npz b.npz
+	same_bits x=rand
+}
+
+@test "cold: each core compiles as much of each class" {
+	local n
+	for n in 24 40 56 72 88 104; do
+		echo "input a$n f32[$n, 48, 20]"
+		echo "input b$n f32[$n, 20, $((n + 9))]"
+		echo "output y$n = relu(a$n @ b$n) + 1"
+	done > p.t
+	tool trace p.t | tool render -t clang > p.mp
+	for n in 1 2; do
+		rm -rf cache/sluice
+		tool compile -v -j $n p.mp -o c.mp 2> said
+		[ "$(grep -c -- ' -shared ' said)" -ge $n ]
+		[ "$(grep -c -- ' -O1 ' said)" = $n ]
+	done
+}

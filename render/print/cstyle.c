@@ -228,6 +228,8 @@ static uint32_t print_statement(Printer *p, uint32_t i)
 	if (moved_by)
 		return moved_by;
 	p->texts->round++;
+	places_begin(p, i);
+	places_declare(p, u);
 	if (vector_statement(p, u))
 		return 1;
 	switch (u->op) {

@@ -353,9 +353,9 @@ UOp *place_of(const Printer *p, const UOp *index)
 const char *expr_place(Printer *p, UOp *index)
 {
 	UOp *place = place_of(p, index);
-	const char *name = map_get(&p->names, PKEY(index->src[0]));
-	if (one_element(index->src[0]))
-		return name;
+	const char *name = map_get(&p->names, PKEY(index->src[0])), *at = place_pointed(p, index);
+	if (at || one_element(index->src[0]))
+		return at ? at : name;
 	return arena_printf("%s[%s]", name, expr_at(p, place, PREC_ANY));
 }
 
@@ -444,10 +444,12 @@ static bool has_text(Printer *p, UOp *u)
 	return p->texts->at[u->id].statement == p->texts->round;
 }
 
-/* a node that has a name (a LET, a range, storage) needs no text for its sources */
+/* a node that has a name (a LET, a range, storage) needs no text for its sources, nor has a place
+ * with a pointer */
 static bool needs_text(Printer *p, UOp *u, uint32_t i)
 {
-	return !map_get(&p->names, PKEY(u)) && u->op != OP_SHUFFLE;
+	return !map_get(&p->names, PKEY(u)) && u->op != OP_SHUFFLE &&
+		!(u->op == OP_INDEX && place_pointed(p, u));
 }
 
 Text expr_text(Printer *p, UOp *u)

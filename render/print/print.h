@@ -87,7 +87,7 @@ struct Printer {
 	Map used;                       /* names in use */
 	Map narrow;                     /* nodes computed in the dialect's type for places */
 	Texts *texts;
-	int lets, regs, bufs, temps;
+	int lets, regs, bufs, temps, pointers;
 	VEC(UOp *) vars;
 	const char **slot_name, **var_name;     /* of the parameters */
 	int slots;
@@ -130,6 +130,12 @@ UOp *place_of(const Printer *p, const UOp *index);
 const char *expr_place(Printer *p, UOp *index);
 /* The same, in parentheses when its outermost operator binds weaker than prec. */
 const char *expr_at(Printer *p, UOp *u, int prec);
+/* places.c: pointers to places of a language with lanes. Before statement i is printed: counts the
+ * places of those that it begins; declares the pointers that it uses first. */
+void places_begin(Printer *p, uint32_t i);
+void places_declare(Printer *p, const UOp *statement);
+/* "p0[16]", NULL where the place has no pointer. */
+const char *place_pointed(Printer *p, const UOp *index);
 /* Visits sources first, by an explicit stack: calls make for every node below root that is needed
  * and not yet made. */
 typedef struct {

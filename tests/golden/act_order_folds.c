@@ -19,14 +19,15 @@ void r_8_16_24(float *__restrict y, const float *__restrict a, const float *__re
 				acc2 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 32]);
 				acc3 = load_f32x8(&buf0[r5 * 64 + r6 * 8 + 48]);
 				for (long r3 = 0; r3 < 8; r3++) {
-					const float v0 = a[r5 * 96 + r2 * 8 + r3];
+					const float *p0 = &a[r5 * 96 + r2 * 8 + r3];
+					const float v0 = p0[0];
 					const f32x8 v1 = load_f32x8(&b[r2 * 128 + r3 * 16 + r6 * 8]);
 					acc0 = mulacc_f32x8(splat_f32x8(v0), v1, acc0);
-					const float v2 = a[r5 * 96 + r2 * 8 + r3 + 24];
+					const float v2 = p0[24];
 					acc1 = mulacc_f32x8(splat_f32x8(v2), v1, acc1);
-					const float v3 = a[r5 * 96 + r2 * 8 + r3 + 48];
+					const float v3 = p0[48];
 					acc2 = mulacc_f32x8(splat_f32x8(v3), v1, acc2);
-					const float v4 = a[r5 * 96 + r2 * 8 + r3 + 72];
+					const float v4 = p0[72];
 					acc3 = mulacc_f32x8(splat_f32x8(v4), v1, acc3);
 				}
 				store_f32x8(&buf0[r5 * 64 + r6 * 8], acc0);
@@ -38,10 +39,11 @@ void r_8_16_24(float *__restrict y, const float *__restrict a, const float *__re
 	}
 	for (long r4 = 0; r4 < 2; r4++) {
 		for (long r5 = 0; r5 < 2; r5++) {
-			store_f32x8(&y[r4 * 64 + r5 * 8], load_f32x8(&buf0[r4 * 64 + r5 * 8]));
-			store_f32x8(&y[r4 * 64 + r5 * 8 + 16], load_f32x8(&buf0[r4 * 64 + r5 * 8 + 16]));
-			store_f32x8(&y[r4 * 64 + r5 * 8 + 32], load_f32x8(&buf0[r4 * 64 + r5 * 8 + 32]));
-			store_f32x8(&y[r4 * 64 + r5 * 8 + 48], load_f32x8(&buf0[r4 * 64 + r5 * 8 + 48]));
+			float *p1 = &y[r4 * 64 + r5 * 8];
+			store_f32x8(&p1[0], load_f32x8(&buf0[r4 * 64 + r5 * 8]));
+			store_f32x8(&p1[16], load_f32x8(&buf0[r4 * 64 + r5 * 8 + 16]));
+			store_f32x8(&p1[32], load_f32x8(&buf0[r4 * 64 + r5 * 8 + 32]));
+			store_f32x8(&p1[48], load_f32x8(&buf0[r4 * 64 + r5 * 8 + 48]));
 		}
 	}
 }

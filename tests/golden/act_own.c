@@ -22,19 +22,21 @@ void r_6_20(float *__restrict y, const float *__restrict x)
 		const float v1 = buf0[r0];
 		float acc1 = -__builtin_inff();
 		for (long r6 = 0; r6 < 2; r6++) {
-			acc1 = max_f32(acc1, x[r0 * 20 + r6 * 8]);
-			acc1 = max_f32(acc1, x[r0 * 20 + r6 * 8 + 1]);
-			acc1 = max_f32(acc1, x[r0 * 20 + r6 * 8 + 2]);
-			acc1 = max_f32(acc1, x[r0 * 20 + r6 * 8 + 3]);
-			acc1 = max_f32(acc1, x[r0 * 20 + r6 * 8 + 4]);
-			acc1 = max_f32(acc1, x[r0 * 20 + r6 * 8 + 5]);
-			acc1 = max_f32(acc1, x[r0 * 20 + r6 * 8 + 6]);
-			acc1 = max_f32(acc1, x[r0 * 20 + r6 * 8 + 7]);
+			const float *p0 = &x[r0 * 20 + r6 * 8];
+			acc1 = max_f32(acc1, p0[0]);
+			acc1 = max_f32(acc1, p0[1]);
+			acc1 = max_f32(acc1, p0[2]);
+			acc1 = max_f32(acc1, p0[3]);
+			acc1 = max_f32(acc1, p0[4]);
+			acc1 = max_f32(acc1, p0[5]);
+			acc1 = max_f32(acc1, p0[6]);
+			acc1 = max_f32(acc1, p0[7]);
 		}
-		acc1 = max_f32(acc1, x[r0 * 20 + 16]);
-		acc1 = max_f32(acc1, x[r0 * 20 + 17]);
-		acc1 = max_f32(acc1, x[r0 * 20 + 18]);
-		acc1 = max_f32(acc1, x[r0 * 20 + 19]);
+		const float *p1 = &x[r0 * 20];
+		acc1 = max_f32(acc1, p1[16]);
+		acc1 = max_f32(acc1, p1[17]);
+		acc1 = max_f32(acc1, p1[18]);
+		acc1 = max_f32(acc1, p1[19]);
 		for (long r1 = 0; r1 < 20; r1++) {
 			y[r0 * 20 + r1] = (x[r0 * 20 + r1] - acc1) / v1;
 		}

@@ -6,7 +6,8 @@ void r_6_8_5(float *__restrict y, const float *__restrict a, const float *__rest
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		__attribute__((aligned(64))) float buf0[40];
 		for (long r2 = 0; r2 < 5; r2++) {
-			store_f32x8(&buf0[r2 * 8], __extension__ (f32x8){b[gidx0 * 40 + r2], b[gidx0 * 40 + r2 + 5], b[gidx0 * 40 + r2 + 10], b[gidx0 * 40 + r2 + 15], b[gidx0 * 40 + r2 + 20], b[gidx0 * 40 + r2 + 25], b[gidx0 * 40 + r2 + 30], b[gidx0 * 40 + r2 + 35]});
+			const float *p0 = &b[gidx0 * 40 + r2];
+			store_f32x8(&buf0[r2 * 8], __extension__ (f32x8){p0[0], p0[5], p0[10], p0[15], p0[20], p0[25], p0[30], p0[35]});
 		}
 		for (long r4 = 0; r4 < 3; r4++) {
 			f32x8 acc0;

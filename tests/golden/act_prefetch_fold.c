@@ -10,9 +10,10 @@ void r_40_24(float *__restrict y, const float *__restrict x)
 		acc0 = splat_f32x8(0.0f);
 		acc1 = splat_f32x8(0.0f);
 		for (long r1 = 0; r1 < 24; r1++) {
-			__builtin_prefetch(&x[r1 * 40 + v0 + 40]);
-			acc0 = acc0 + load_f32x8(&x[r1 * 40 + v0]);
-			acc1 = acc1 + load_f32x8(&x[r1 * 40 + v0 + 8]);
+			const float *p0 = &x[r1 * 40 + v0];
+			__builtin_prefetch(&p0[40]);
+			acc0 = acc0 + load_f32x8(&p0[0]);
+			acc1 = acc1 + load_f32x8(&p0[8]);
 		}
 		store_f32x8(&y[v0], acc0);
 		store_f32x8(&y[v0 + 8], acc1);

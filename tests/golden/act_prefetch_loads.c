@@ -7,9 +7,10 @@ void r_3_24(float *__restrict y, const float *__restrict x)
 		__attribute__((aligned(64))) float buf0[24];
 		for (long r3 = 0; r3 < 2; r3++) {
 			const long v0 = min_i64(r3 * 16, 8);
-			__builtin_prefetch(&x[r0 * 24 + v0 + 24]);
-			store_f32x8(&buf0[v0], load_f32x8(&x[r0 * 24 + v0]));
-			store_f32x8(&buf0[v0 + 8], load_f32x8(&x[r0 * 24 + v0 + 8]));
+			const float *p0 = &x[r0 * 24 + v0];
+			__builtin_prefetch(&p0[24]);
+			store_f32x8(&buf0[v0], load_f32x8(&p0[0]));
+			store_f32x8(&buf0[v0 + 8], load_f32x8(&p0[8]));
 		}
 		float acc0 = -__builtin_inff();
 		for (long r1 = 0; r1 < 24; r1++) {

@@ -13,13 +13,14 @@ void r_8_24(float *__restrict y, const float *__restrict x)
 		acc2 = splat_f32x8(0.0f);
 		acc3 = splat_f32x8(0.0f);
 		for (long r3 = 0; r3 < 3; r3++) {
-			const f32x8 v0 = load_f32x8(&x[r2 * 96 + r3 * 8]);
+			const float *p0 = &x[r2 * 96 + r3 * 8];
+			const f32x8 v0 = load_f32x8(&p0[0]);
 			acc0 = mulacc_f32x8(v0, v0, acc0);
-			const f32x8 v1 = load_f32x8(&x[r2 * 96 + r3 * 8 + 24]);
+			const f32x8 v1 = load_f32x8(&p0[24]);
 			acc1 = mulacc_f32x8(v1, v1, acc1);
-			const f32x8 v2 = load_f32x8(&x[r2 * 96 + r3 * 8 + 48]);
+			const f32x8 v2 = load_f32x8(&p0[48]);
 			acc2 = mulacc_f32x8(v2, v2, acc2);
-			const f32x8 v3 = load_f32x8(&x[r2 * 96 + r3 * 8 + 72]);
+			const f32x8 v3 = load_f32x8(&p0[72]);
 			acc3 = mulacc_f32x8(v3, v3, acc3);
 		}
 		f32x4 acc4;
@@ -48,13 +49,15 @@ void r_8_24(float *__restrict y, const float *__restrict x)
 		acc13 = sqrt_f32x4(acc12);
 		for (long r3 = 0; r3 < 3; r3++) {
 			const float v4 = acc13[0];
-			store_f32x8(&y[r2 * 96 + r3 * 8], load_f32x8(&x[r2 * 96 + r3 * 8]) / v4);
+			const float *p1 = &x[r2 * 96 + r3 * 8];
+			float *p2 = &y[r2 * 96 + r3 * 8];
+			store_f32x8(&p2[0], load_f32x8(&p1[0]) / v4);
 			const float v5 = acc13[1];
-			store_f32x8(&y[r2 * 96 + r3 * 8 + 24], load_f32x8(&x[r2 * 96 + r3 * 8 + 24]) / v5);
+			store_f32x8(&p2[24], load_f32x8(&p1[24]) / v5);
 			const float v6 = acc13[2];
-			store_f32x8(&y[r2 * 96 + r3 * 8 + 48], load_f32x8(&x[r2 * 96 + r3 * 8 + 48]) / v6);
+			store_f32x8(&p2[48], load_f32x8(&p1[48]) / v6);
 			const float v7 = acc13[3];
-			store_f32x8(&y[r2 * 96 + r3 * 8 + 72], load_f32x8(&x[r2 * 96 + r3 * 8 + 72]) / v7);
+			store_f32x8(&p2[72], load_f32x8(&p1[72]) / v7);
 		}
 	}
 }

@@ -21,7 +21,8 @@ void E_n_3_4(float *__restrict y, const float *__restrict x, const float *__rest
 	for (long gidx0 = from; gidx0 < to; gidx0++) {
 		const long v0 = gidx0 % 3;
 		const long v1 = gidx0 / 3;
-		store_f32x4(&y[v1 * 12 + v0 * 4], load_f32x4(&x[v1 * 12 + v0 * 4]) * __extension__ (f32x4){y_staged0[v0], y_staged0[v0 + 3], y_staged0[v0 + 6], y_staged0[v0 + 9]});
+		const float *p0 = &y_staged0[v0];
+		store_f32x4(&y[v1 * 12 + v0 * 4], load_f32x4(&x[v1 * 12 + v0 * 4]) * __extension__ (f32x4){p0[0], p0[3], p0[6], p0[9]});
 	}
 }
 

@@ -27,10 +27,11 @@ void r_5_12_3(float *__restrict y, const float *__restrict a, const float *__res
 				acc2 = mulacc_f32x4(v7, v3, acc2);
 				acc3 = mulacc_f32x4(v7, v5, acc3);
 			}
-			store_f32x4(&y[v0 * 12 + v1], acc0);
-			store_f32x4(&y[v0 * 12 + v1 + 4], acc1);
-			store_f32x4(&y[v0 * 12 + v1 + 12], acc2);
-			store_f32x4(&y[v0 * 12 + v1 + 16], acc3);
+			float *p0 = &y[v0 * 12 + v1];
+			store_f32x4(&p0[0], acc0);
+			store_f32x4(&p0[4], acc1);
+			store_f32x4(&p0[12], acc2);
+			store_f32x4(&p0[16], acc3);
 		}
 	}
 }

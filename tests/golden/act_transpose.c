@@ -10,10 +10,11 @@ void E_5_8(int *__restrict y, const int *__restrict x)
 			i32x4 acc1;
 			i32x4 acc2;
 			i32x4 acc3;
-			acc0 = load_i32x4(&x[r2 * 20 + v0]);
-			acc1 = load_i32x4(&x[r2 * 20 + v0 + 5]);
-			acc2 = load_i32x4(&x[r2 * 20 + v0 + 10]);
-			acc3 = load_i32x4(&x[r2 * 20 + v0 + 15]);
+			const int *p0 = &x[r2 * 20 + v0];
+			acc0 = load_i32x4(&p0[0]);
+			acc1 = load_i32x4(&p0[5]);
+			acc2 = load_i32x4(&p0[10]);
+			acc3 = load_i32x4(&p0[15]);
 			const i32x4 v1 = acc0;
 			const i32x4 v2 = acc1;
 			const i32x4 v3 = acc2;
@@ -26,10 +27,11 @@ void E_5_8(int *__restrict y, const int *__restrict x)
 			const i32x4 v10 = __builtin_shufflevector(v5, v7, 1, 5, 3, 7);
 			const i32x4 v11 = __builtin_shufflevector(v6, v8, 0, 4, 2, 6);
 			const i32x4 v12 = __builtin_shufflevector(v6, v8, 1, 5, 3, 7);
-			store_i32x4(&y[v0 * 8 + r2 * 4], v9);
-			store_i32x4(&y[v0 * 8 + r2 * 4 + 8], v10);
-			store_i32x4(&y[v0 * 8 + r2 * 4 + 16], v11);
-			store_i32x4(&y[v0 * 8 + r2 * 4 + 24], v12);
+			int *p1 = &y[v0 * 8 + r2 * 4];
+			store_i32x4(&p1[0], v9);
+			store_i32x4(&p1[8], v10);
+			store_i32x4(&p1[16], v11);
+			store_i32x4(&p1[24], v12);
 		}
 	}
 }

@@ -33,12 +33,13 @@ void r_2_24_3(float *__restrict y, const float *__restrict x, const float *__res
 		acc5 = splat_f32x8(0.0f);
 		for (long r2 = 0; r2 < 3; r2++) {
 			const float v0 = x[r2];
-			const f32x8 v1 = load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24]);
+			const float *p0 = &w_packed0[r2 * 24 + gidx0 * 24];
+			const f32x8 v1 = load_f32x8(&p0[0]);
 			const f32x8 v2 = splat_f32x8(v0);
 			acc0 = mulacc_f32x8(v2, v1, acc0);
-			const f32x8 v3 = load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 8]);
+			const f32x8 v3 = load_f32x8(&p0[8]);
 			acc1 = mulacc_f32x8(v2, v3, acc1);
-			const f32x8 v4 = load_f32x8(&w_packed0[r2 * 24 + gidx0 * 24 + 16]);
+			const f32x8 v4 = load_f32x8(&p0[16]);
 			acc2 = mulacc_f32x8(v2, v4, acc2);
 			const float v5 = x[r2 + 3];
 			const f32x8 v6 = splat_f32x8(v5);
@@ -46,12 +47,13 @@ void r_2_24_3(float *__restrict y, const float *__restrict x, const float *__res
 			acc4 = mulacc_f32x8(v6, v3, acc4);
 			acc5 = mulacc_f32x8(v6, v4, acc5);
 		}
-		store_f32x8(&y[gidx0 * 24], acc0);
-		store_f32x8(&y[gidx0 * 24 + 8], acc1);
-		store_f32x8(&y[gidx0 * 24 + 16], acc2);
-		store_f32x8(&y[gidx0 * 24 + 24], acc3);
-		store_f32x8(&y[gidx0 * 24 + 32], acc4);
-		store_f32x8(&y[gidx0 * 24 + 40], acc5);
+		float *p1 = &y[gidx0 * 24];
+		store_f32x8(&p1[0], acc0);
+		store_f32x8(&p1[8], acc1);
+		store_f32x8(&p1[16], acc2);
+		store_f32x8(&p1[24], acc3);
+		store_f32x8(&p1[32], acc4);
+		store_f32x8(&p1[40], acc5);
 	}
 }
 

@@ -8,10 +8,11 @@ void r_5_40(float *__restrict y, const float *__restrict x, const long from, con
 		f32x4 acc0;
 		acc0 = splat_f32x4(0.0f);
 		for (long r3 = 0; r3 < 10; r3++) {
-			acc0 = acc0 + load_f32x4(&x[r3 * 20 + v0]);
-			acc0 = acc0 + load_f32x4(&x[r3 * 20 + v0 + 5]);
-			acc0 = acc0 + load_f32x4(&x[r3 * 20 + v0 + 10]);
-			acc0 = acc0 + load_f32x4(&x[r3 * 20 + v0 + 15]);
+			const float *p0 = &x[r3 * 20 + v0];
+			acc0 = acc0 + load_f32x4(&p0[0]);
+			acc0 = acc0 + load_f32x4(&p0[5]);
+			acc0 = acc0 + load_f32x4(&p0[10]);
+			acc0 = acc0 + load_f32x4(&p0[15]);
 		}
 		store_f32x4(&y[v0], acc0);
 	}

@@ -33,14 +33,16 @@ void scan_3_5n1(float *__restrict columns, const float *__restrict x, const long
 		acc2 = 0.0f;
 		acc3 = 0.0f;
 		for (long r0 = 0; r0 < 3; r0++) {
-			acc0 = mulacc_f32(x[r0 * 5 + v0], 2.0f, acc0);
-			columns[r0 * 5 + v0] = acc0;
-			acc1 = mulacc_f32(x[r0 * 5 + v0 + 1], 2.0f, acc1);
-			columns[r0 * 5 + v0 + 1] = acc1;
-			acc2 = mulacc_f32(x[r0 * 5 + v0 + 2], 2.0f, acc2);
-			columns[r0 * 5 + v0 + 2] = acc2;
-			acc3 = mulacc_f32(x[r0 * 5 + v0 + 3], 2.0f, acc3);
-			columns[r0 * 5 + v0 + 3] = acc3;
+			const float *p0 = &x[r0 * 5 + v0];
+			acc0 = mulacc_f32(p0[0], 2.0f, acc0);
+			float *p1 = &columns[r0 * 5 + v0];
+			p1[0] = acc0;
+			acc1 = mulacc_f32(p0[1], 2.0f, acc1);
+			p1[1] = acc1;
+			acc2 = mulacc_f32(p0[2], 2.0f, acc2);
+			p1[2] = acc2;
+			acc3 = mulacc_f32(p0[3], 2.0f, acc3);
+			p1[3] = acc3;
 		}
 	}
 }

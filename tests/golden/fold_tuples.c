@@ -36,7 +36,8 @@ void r_5_37(float *__restrict m, float *__restrict s, long *__restrict i, const 
 		acc14 = -__builtin_inff();
 		acc15 = -__builtin_inff();
 		for (long r1 = 0; r1 < 37; r1++) {
-			const float v1 = x[v0 * 37 + r1];
+			const float *p0 = &x[v0 * 37 + r1];
+			const float v1 = p0[0];
 			const float v2 = acc0;
 			const float v3 = acc4;
 			const float v4 = max_f32(v2, v1);
@@ -58,7 +59,7 @@ void r_5_37(float *__restrict m, float *__restrict s, long *__restrict i, const 
 			const long v18 = v16 ? r1 : v15;
 			acc12 = v17;
 			acc8 = v18;
-			const float v19 = x[v0 * 37 + r1 + 37];
+			const float v19 = p0[37];
 			const float v20 = acc1;
 			const float v21 = acc5;
 			const float v22 = max_f32(v20, v19);
@@ -80,7 +81,7 @@ void r_5_37(float *__restrict m, float *__restrict s, long *__restrict i, const 
 			const long v36 = v34 ? r1 : v33;
 			acc13 = v35;
 			acc9 = v36;
-			const float v37 = x[v0 * 37 + r1 + 74];
+			const float v37 = p0[74];
 			const float v38 = acc2;
 			const float v39 = acc6;
 			const float v40 = max_f32(v38, v37);
@@ -102,7 +103,7 @@ void r_5_37(float *__restrict m, float *__restrict s, long *__restrict i, const 
 			const long v54 = v52 ? r1 : v51;
 			acc14 = v53;
 			acc10 = v54;
-			const float v55 = x[v0 * 37 + r1 + 111];
+			const float v55 = p0[111];
 			const float v56 = acc3;
 			const float v57 = acc7;
 			const float v58 = max_f32(v56, v55);
@@ -125,18 +126,21 @@ void r_5_37(float *__restrict m, float *__restrict s, long *__restrict i, const 
 			acc15 = v71;
 			acc11 = v72;
 		}
-		m[v0] = acc0;
-		s[v0] = acc4;
-		i[v0] = acc8;
-		m[v0 + 1] = acc1;
-		s[v0 + 1] = acc5;
-		i[v0 + 1] = acc9;
-		m[v0 + 2] = acc2;
-		s[v0 + 2] = acc6;
-		i[v0 + 2] = acc10;
-		m[v0 + 3] = acc3;
-		s[v0 + 3] = acc7;
-		i[v0 + 3] = acc11;
+		float *p1 = &m[v0];
+		p1[0] = acc0;
+		float *p2 = &s[v0];
+		p2[0] = acc4;
+		long *p3 = &i[v0];
+		p3[0] = acc8;
+		p1[1] = acc1;
+		p2[1] = acc5;
+		p3[1] = acc9;
+		p1[2] = acc2;
+		p2[2] = acc6;
+		p3[2] = acc10;
+		p1[3] = acc3;
+		p2[3] = acc7;
+		p3[3] = acc11;
 	}
 }
 

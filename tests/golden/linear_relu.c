@@ -14,21 +14,23 @@ void r_4_6_8(float *__restrict y, const float *__restrict a, const float *__rest
 		acc2 = splat_f32x4(0.0f);
 		acc3 = splat_f32x4(0.0f);
 		for (long r2 = 0; r2 < 8; r2++) {
-			const float v1 = a[r2];
+			const float *p0 = &a[r2];
+			const float v1 = p0[0];
 			const f32x4 v2 = load_f32x4(&b[r2 * 6 + v0]);
 			acc0 = mulacc_f32x4(splat_f32x4(v1), v2, acc0);
-			const float v3 = a[r2 + 8];
+			const float v3 = p0[8];
 			acc1 = mulacc_f32x4(splat_f32x4(v3), v2, acc1);
-			const float v4 = a[r2 + 16];
+			const float v4 = p0[16];
 			acc2 = mulacc_f32x4(splat_f32x4(v4), v2, acc2);
-			const float v5 = a[r2 + 24];
+			const float v5 = p0[24];
 			acc3 = mulacc_f32x4(splat_f32x4(v5), v2, acc3);
 		}
 		const f32x4 v6 = load_f32x4(&bias[v0]);
-		store_f32x4(&y[v0], max_f32x4(acc0 + v6, splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 6], max_f32x4(acc1 + v6, splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 12], max_f32x4(acc2 + v6, splat_f32x4(0.0f)));
-		store_f32x4(&y[v0 + 18], max_f32x4(acc3 + v6, splat_f32x4(0.0f)));
+		float *p1 = &y[v0];
+		store_f32x4(&p1[0], max_f32x4(acc0 + v6, splat_f32x4(0.0f)));
+		store_f32x4(&p1[6], max_f32x4(acc1 + v6, splat_f32x4(0.0f)));
+		store_f32x4(&p1[12], max_f32x4(acc2 + v6, splat_f32x4(0.0f)));
+		store_f32x4(&p1[18], max_f32x4(acc3 + v6, splat_f32x4(0.0f)));
 	}
 }
 

@@ -44,28 +44,30 @@ void parts_r_65540(float *__restrict parts0_, const float *__restrict x, const l
 		acc18 = 0.0f;
 		acc19 = 0.0f;
 		for (long r3 = 0; r3 < 512; r3++) {
-			acc0 = acc0 + load_f32x8(&x[gidx0 * 65540 + r3 * 32]);
-			acc1 = acc1 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 8]);
-			acc2 = acc2 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 16]);
-			acc3 = acc3 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 24]);
-			acc4 = acc4 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 16385]);
-			acc5 = acc5 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 16393]);
-			acc6 = acc6 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 16401]);
-			acc7 = acc7 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 16409]);
-			acc8 = acc8 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 32770]);
-			acc9 = acc9 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 32778]);
-			acc10 = acc10 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 32786]);
-			acc11 = acc11 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 32794]);
-			acc12 = acc12 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 49155]);
-			acc13 = acc13 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 49163]);
-			acc14 = acc14 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 49171]);
-			acc15 = acc15 + load_f32x8(&x[gidx0 * 65540 + r3 * 32 + 49179]);
+			const float *p0 = &x[gidx0 * 65540 + r3 * 32];
+			acc0 = acc0 + load_f32x8(&p0[0]);
+			acc1 = acc1 + load_f32x8(&p0[8]);
+			acc2 = acc2 + load_f32x8(&p0[16]);
+			acc3 = acc3 + load_f32x8(&p0[24]);
+			acc4 = acc4 + load_f32x8(&p0[16385]);
+			acc5 = acc5 + load_f32x8(&p0[16393]);
+			acc6 = acc6 + load_f32x8(&p0[16401]);
+			acc7 = acc7 + load_f32x8(&p0[16409]);
+			acc8 = acc8 + load_f32x8(&p0[32770]);
+			acc9 = acc9 + load_f32x8(&p0[32778]);
+			acc10 = acc10 + load_f32x8(&p0[32786]);
+			acc11 = acc11 + load_f32x8(&p0[32794]);
+			acc12 = acc12 + load_f32x8(&p0[49155]);
+			acc13 = acc13 + load_f32x8(&p0[49163]);
+			acc14 = acc14 + load_f32x8(&p0[49171]);
+			acc15 = acc15 + load_f32x8(&p0[49179]);
 		}
 		for (long r3 = 0; r3 < 1; r3++) {
-			acc16 += x[gidx0 * 65540 + 16384];
-			acc17 += x[gidx0 * 65540 + 32769];
-			acc18 += x[gidx0 * 65540 + 49154];
-			acc19 += x[gidx0 * 65540 + 65539];
+			const float *p1 = &x[gidx0 * 65540];
+			acc16 += p1[16384];
+			acc17 += p1[32769];
+			acc18 += p1[49154];
+			acc19 += p1[65539];
 		}
 		f32x8 acc20;
 		f32x8 acc21;
@@ -119,10 +121,11 @@ void parts_r_65540(float *__restrict parts0_, const float *__restrict x, const l
 		acc41 += acc17;
 		acc42 += acc18;
 		acc43 += acc19;
-		parts0_[gidx0 * 4] = acc40;
-		parts0_[gidx0 * 4 + 1] = acc41;
-		parts0_[gidx0 * 4 + 2] = acc42;
-		parts0_[gidx0 * 4 + 3] = acc43;
+		float *p2 = &parts0_[gidx0 * 4];
+		p2[0] = acc40;
+		p2[1] = acc41;
+		p2[2] = acc42;
+		p2[3] = acc43;
 	}
 }
 

@@ -30,19 +30,21 @@ void r_5_40(float *__restrict y, const float *__restrict x, const long from, con
 		acc10 = splat_f32x8(0.0f);
 		acc11 = splat_f32x8(0.0f);
 		for (long r3 = 0; r3 < 2; r3++) {
-			acc0 = acc0 + load_f32x8(&x[v0 * 40 + r3 * 16]);
-			acc1 = acc1 + load_f32x8(&x[v0 * 40 + r3 * 16 + 8]);
-			acc2 = acc2 + load_f32x8(&x[v0 * 40 + r3 * 16 + 40]);
-			acc3 = acc3 + load_f32x8(&x[v0 * 40 + r3 * 16 + 48]);
-			acc4 = acc4 + load_f32x8(&x[v0 * 40 + r3 * 16 + 80]);
-			acc5 = acc5 + load_f32x8(&x[v0 * 40 + r3 * 16 + 88]);
-			acc6 = acc6 + load_f32x8(&x[v0 * 40 + r3 * 16 + 120]);
-			acc7 = acc7 + load_f32x8(&x[v0 * 40 + r3 * 16 + 128]);
+			const float *p0 = &x[v0 * 40 + r3 * 16];
+			acc0 = acc0 + load_f32x8(&p0[0]);
+			acc1 = acc1 + load_f32x8(&p0[8]);
+			acc2 = acc2 + load_f32x8(&p0[40]);
+			acc3 = acc3 + load_f32x8(&p0[48]);
+			acc4 = acc4 + load_f32x8(&p0[80]);
+			acc5 = acc5 + load_f32x8(&p0[88]);
+			acc6 = acc6 + load_f32x8(&p0[120]);
+			acc7 = acc7 + load_f32x8(&p0[128]);
 		}
-		acc8 = acc8 + load_f32x8(&x[v0 * 40 + 32]);
-		acc9 = acc9 + load_f32x8(&x[v0 * 40 + 72]);
-		acc10 = acc10 + load_f32x8(&x[v0 * 40 + 112]);
-		acc11 = acc11 + load_f32x8(&x[v0 * 40 + 152]);
+		const float *p1 = &x[v0 * 40];
+		acc8 = acc8 + load_f32x8(&p1[32]);
+		acc9 = acc9 + load_f32x8(&p1[72]);
+		acc10 = acc10 + load_f32x8(&p1[112]);
+		acc11 = acc11 + load_f32x8(&p1[152]);
 		f32x8 acc12;
 		f32x8 acc13;
 		f32x8 acc14;
@@ -79,10 +81,11 @@ void r_5_40(float *__restrict y, const float *__restrict x, const long from, con
 		acc25 = acc21[0] + acc21[1];
 		acc26 = acc22[0] + acc22[1];
 		acc27 = acc23[0] + acc23[1];
-		y[v0] = acc24;
-		y[v0 + 1] = acc25;
-		y[v0 + 2] = acc26;
-		y[v0 + 3] = acc27;
+		float *p2 = &y[v0];
+		p2[0] = acc24;
+		p2[1] = acc25;
+		p2[2] = acc26;
+		p2[3] = acc27;
 	}
 }
 

@@ -7,13 +7,15 @@ void r_20_3(float *__restrict y, const float *__restrict x, const long from, con
 		const long v0 = min_i64(gidx0 * 8, 12);
 		f32x8 acc0;
 		acc0 = splat_f32x8(-__builtin_inff());
-		acc0 = max_f32x8(acc0, __extension__ (f32x8){x[v0 * 3], x[v0 * 3 + 3], x[v0 * 3 + 6], x[v0 * 3 + 9], x[v0 * 3 + 12], x[v0 * 3 + 15], x[v0 * 3 + 18], x[v0 * 3 + 21]});
-		acc0 = max_f32x8(acc0, __extension__ (f32x8){x[v0 * 3 + 1], x[v0 * 3 + 4], x[v0 * 3 + 7], x[v0 * 3 + 10], x[v0 * 3 + 13], x[v0 * 3 + 16], x[v0 * 3 + 19], x[v0 * 3 + 22]});
-		acc0 = max_f32x8(acc0, __extension__ (f32x8){x[v0 * 3 + 2], x[v0 * 3 + 5], x[v0 * 3 + 8], x[v0 * 3 + 11], x[v0 * 3 + 14], x[v0 * 3 + 17], x[v0 * 3 + 20], x[v0 * 3 + 23]});
+		const float *p0 = &x[v0 * 3];
+		acc0 = max_f32x8(acc0, __extension__ (f32x8){p0[0], p0[3], p0[6], p0[9], p0[12], p0[15], p0[18], p0[21]});
+		acc0 = max_f32x8(acc0, __extension__ (f32x8){p0[1], p0[4], p0[7], p0[10], p0[13], p0[16], p0[19], p0[22]});
+		acc0 = max_f32x8(acc0, __extension__ (f32x8){p0[2], p0[5], p0[8], p0[11], p0[14], p0[17], p0[20], p0[23]});
 		__attribute__((aligned(64))) float buf0[24];
-		const f32x8 v1 = max_with_f32x8((__extension__ (f32x8){x[v0 * 3], x[v0 * 3 + 3], x[v0 * 3 + 6], x[v0 * 3 + 9], x[v0 * 3 + 12], x[v0 * 3 + 15], x[v0 * 3 + 18], x[v0 * 3 + 21]} - acc0) * 1.442695f, splat_f32x8(-152.0f));
-		const f32x8 v2 = max_with_f32x8((__extension__ (f32x8){x[v0 * 3 + 1], x[v0 * 3 + 4], x[v0 * 3 + 7], x[v0 * 3 + 10], x[v0 * 3 + 13], x[v0 * 3 + 16], x[v0 * 3 + 19], x[v0 * 3 + 22]} - acc0) * 1.442695f, splat_f32x8(-152.0f));
-		const f32x8 v3 = max_with_f32x8((__extension__ (f32x8){x[v0 * 3 + 2], x[v0 * 3 + 5], x[v0 * 3 + 8], x[v0 * 3 + 11], x[v0 * 3 + 14], x[v0 * 3 + 17], x[v0 * 3 + 20], x[v0 * 3 + 23]} - acc0) * 1.442695f, splat_f32x8(-152.0f));
+		const float *p1 = &x[v0 * 3];
+		const f32x8 v1 = max_with_f32x8((__extension__ (f32x8){p1[0], p1[3], p1[6], p1[9], p1[12], p1[15], p1[18], p1[21]} - acc0) * 1.442695f, splat_f32x8(-152.0f));
+		const f32x8 v2 = max_with_f32x8((__extension__ (f32x8){p1[1], p1[4], p1[7], p1[10], p1[13], p1[16], p1[19], p1[22]} - acc0) * 1.442695f, splat_f32x8(-152.0f));
+		const f32x8 v3 = max_with_f32x8((__extension__ (f32x8){p1[2], p1[5], p1[8], p1[11], p1[14], p1[17], p1[20], p1[23]} - acc0) * 1.442695f, splat_f32x8(-152.0f));
 		const f32x8 v4 = v1 + 12583103.0f;
 		const f32x8 v5 = v2 + 12583103.0f;
 		const f32x8 v6 = v3 + 12583103.0f;
@@ -40,9 +42,10 @@ void r_20_3(float *__restrict y, const float *__restrict x, const long from, con
 		const f32x8 v19 = __builtin_shufflevector(v16, v15, 0, 1, 8, 3, 4, 9, 6, 7);
 		const f32x8 v20 = __builtin_shufflevector(v17, v15, 10, 1, 2, 11, 4, 5, 12, 7);
 		const f32x8 v21 = __builtin_shufflevector(v18, v15, 0, 13, 2, 3, 14, 5, 6, 15);
-		store_f32x8(&y[v0 * 3], v19);
-		store_f32x8(&y[v0 * 3 + 8], v20);
-		store_f32x8(&y[v0 * 3 + 16], v21);
+		float *p2 = &y[v0 * 3];
+		store_f32x8(&p2[0], v19);
+		store_f32x8(&p2[8], v20);
+		store_f32x8(&p2[16], v21);
 	}
 }
 

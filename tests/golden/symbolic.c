@@ -7,10 +7,11 @@ void r_n_4(float *__restrict y, float *__restrict last, const float *__restrict 
 		f32x4 acc0;
 		acc0 = splat_f32x4(0.0f);
 		for (long r3 = 0; r3 < n / 4; r3++) {
-			acc0 = acc0 + load_f32x4(&x[r3 * 16 + gidx0 * 4]);
-			acc0 = acc0 + load_f32x4(&x[r3 * 16 + gidx0 * 4 + 4]);
-			acc0 = acc0 + load_f32x4(&x[r3 * 16 + gidx0 * 4 + 8]);
-			acc0 = acc0 + load_f32x4(&x[r3 * 16 + gidx0 * 4 + 12]);
+			const float *p0 = &x[r3 * 16 + gidx0 * 4];
+			acc0 = acc0 + load_f32x4(&p0[0]);
+			acc0 = acc0 + load_f32x4(&p0[4]);
+			acc0 = acc0 + load_f32x4(&p0[8]);
+			acc0 = acc0 + load_f32x4(&p0[12]);
 		}
 		for (long r3 = 0; r3 < n % 4; r3++) {
 			acc0 = acc0 + load_f32x4(&x[n / 4 * 16 + gidx0 * 4 + r3 * 4]);

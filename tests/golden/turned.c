@@ -15,14 +15,15 @@ void E_10_9(float *__restrict y, const float *__restrict x, const long from, con
 			f32x8 acc5;
 			f32x8 acc6;
 			f32x8 acc7;
-			acc0 = load_f32x8(&x[v0 * 10 + v1]);
-			acc1 = load_f32x8(&x[v0 * 10 + v1 + 10]);
-			acc2 = load_f32x8(&x[v0 * 10 + v1 + 20]);
-			acc3 = load_f32x8(&x[v0 * 10 + v1 + 30]);
-			acc4 = load_f32x8(&x[v0 * 10 + v1 + 40]);
-			acc5 = load_f32x8(&x[v0 * 10 + v1 + 50]);
-			acc6 = load_f32x8(&x[v0 * 10 + v1 + 60]);
-			acc7 = load_f32x8(&x[v0 * 10 + v1 + 70]);
+			const float *p0 = &x[v0 * 10 + v1];
+			acc0 = load_f32x8(&p0[0]);
+			acc1 = load_f32x8(&p0[10]);
+			acc2 = load_f32x8(&p0[20]);
+			acc3 = load_f32x8(&p0[30]);
+			acc4 = load_f32x8(&p0[40]);
+			acc5 = load_f32x8(&p0[50]);
+			acc6 = load_f32x8(&p0[60]);
+			acc7 = load_f32x8(&p0[70]);
 			const f32x8 v2 = acc0;
 			const f32x8 v3 = acc1;
 			const f32x8 v4 = acc2;
@@ -55,14 +56,15 @@ void E_10_9(float *__restrict y, const float *__restrict x, const long from, con
 			const f32x8 v31 = __builtin_shufflevector(v22, v24, 1, 9, 3, 11, 5, 13, 7, 15);
 			const f32x8 v32 = __builtin_shufflevector(v23, v25, 0, 8, 2, 10, 4, 12, 6, 14);
 			const f32x8 v33 = __builtin_shufflevector(v23, v25, 1, 9, 3, 11, 5, 13, 7, 15);
-			store_f32x8(&y[v1 * 9 + v0], v26);
-			store_f32x8(&y[v1 * 9 + v0 + 9], v27);
-			store_f32x8(&y[v1 * 9 + v0 + 18], v28);
-			store_f32x8(&y[v1 * 9 + v0 + 27], v29);
-			store_f32x8(&y[v1 * 9 + v0 + 36], v30);
-			store_f32x8(&y[v1 * 9 + v0 + 45], v31);
-			store_f32x8(&y[v1 * 9 + v0 + 54], v32);
-			store_f32x8(&y[v1 * 9 + v0 + 63], v33);
+			float *p1 = &y[v1 * 9 + v0];
+			store_f32x8(&p1[0], v26);
+			store_f32x8(&p1[9], v27);
+			store_f32x8(&p1[18], v28);
+			store_f32x8(&p1[27], v29);
+			store_f32x8(&p1[36], v30);
+			store_f32x8(&p1[45], v31);
+			store_f32x8(&p1[54], v32);
+			store_f32x8(&p1[63], v33);
 		}
 	}
 }
