@@ -283,3 +283,23 @@ blocks_of() {
 	tool lower -t clang --march x86-64-v4 --measured --explain --opt 'r_64_*_3_3: order 0 1 2 5; tile 5 1 16; grid 2' p.mp 2> told > /dev/null
 	not grep -q '_3_3: threads keep' told
 }
+
+@test "tiles: no item computes again what all of them need, unless that is little beside the rest" {
+	# a row alone, all of an array, the columns of a few rows: shared by threads or not
+	local shape axis shared
+	while read -r shape axis shared; do
+		axis=${axis#-}
+		printf '%s\n' "input x f32[$shape]" "output y = (x - mean(x$axis)) / (std(x$axis) + 0.5)" | tool trace | tool fuse > p.mp
+		tool lower -t clang --march x86-64-v4 p.mp > l.mp
+		[ "$(tool show --loops l.mp | grep -c '  grid')" = "$shared" ]
+		tool run --interpret p.mp x=rand -o a.npz
+		tool lower -t clang p.mp | tool run -j 3 x=rand -o b.npz
+		tool diff --rtol 1e-4 a.npz b.npz
+	done <<- 'E'
+		1000 - 0
+		64,64 - 0
+		33,33,4 - 0
+		64,64 ,axis=1,keepdims=true 1
+		300,64 ,axis=1,keepdims=true 1
+	E
+}

@@ -97,10 +97,33 @@ static uint64_t run_again(const Facts *f)
 	return set;
 }
 
+/* The iterations of all reductions that depend on range r, with those of the output; or of all that
+ * do not. */
+static double work_with(const Facts *f, int r, bool depends)
+{
+	double all = depends ? (double)count_of(f, f->out) : 0;
+	for (size_t i = 0; i < f->all.n; i++) {
+		UOp *u = f->all.at[i];
+		if (u->op == OP_RREDUCE && (free_of(u) >> r & 1) == depends)
+			all += (double)count_of(f, bound_of(u) | free_of(u));
+	}
+	return all;
+}
+
+/* Would items along r compute again, each for itself, more than threads gain? They gain half of the
+ * rest at the least, and little where there are `enough` items already. */
+static bool repeats(const Tiling *t, int r, bool enough)
+{
+	double more = work_with(t->f, r, false) * ((double)loops_of(t, r) - 1);
+	double rest = work_with(t->f, r, true);
+	return more > (enough ? rest / 8 : rest);
+}
+
 void choose_items(Tiling *t, int most)
 {
 	Plan *p = t->p;
 	uint64_t again = run_again(t->f);
+	double items = 1;
 	p->grid = 0;
 	for (int r = 0; r < t->f->nrange; r++)
 		p->grid += p->chunk[r] > 0;
@@ -108,8 +131,9 @@ void choose_items(Tiling *t, int most)
 	for (int i = 0; i < p->norder && p->grid < most; i++) {
 		int r = p->order[i];
 		bool tail = p->tile[r].unroll && !tile_fixed(p, t->f, r) && !tile_open(p, t->f, r);
-		if (tail || (i && again >> r & 1))
+		if (tail || (i && again >> r & 1) || repeats(t, r, items >= ITEMS))
 			break;
+		items *= loops_of(t, r);
 		p->grid++;
 	}
 }

@@ -47,7 +47,8 @@ void order_vector(Tiling *t);
 /* Adds a tile to the plan: so many vectors of so many elements of r. */
 void tile(Plan *p, int r, int unroll, int vector);
 /* The grid consists of the outermost loops, at most `most` of them. A loop with a tail ends it; so
- * does a loop inside others that repeat a reduction, or each item would compute that reduction. */
+ * does a loop inside others that repeat a reduction, or each item would compute that reduction, and
+ * one on which much of the work does not depend. */
 void choose_items(Tiling *t, int most);
 
 /* ---- contractions.c: rows by vectors that use each other's operands again */

@@ -38,6 +38,7 @@ PROGRAMS = {
     "gelu_100": "input x f32[100]\noutput y = gelu(x) * 2 + 1",
     "poly_1000": "input x f32[1000]\noutput y = ((x * 3 + 2) * x + 1) * x",
     "mean_std_100": "input x f32[100]\noutput y = (x - mean(x)) / std(x)",
+    "mean_std_4096": "input x f32[64, 64]\noutput y = (x - mean(x)) / std(x)",
     "mean_square_4096": "input x f32[64, 64]\noutput y = mean(square(x - 0.5))",
     "columns_64_4": "input x f32[64, 4]\noutput y = x - mean(x, axis=0)",
     "columns_16_16": "input x f32[16, 16]\noutput y = softmax(x, axis=0)",
