@@ -190,6 +190,14 @@ static void write_loop(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 	close_block(w, lets);
 }
 
+/* Does a register get what it holds? So does one whose choice was decided for it. */
+static bool is_idle(const UOp *u)
+{
+	return u->op == OP_STORE && u->nsrc == 2 && u->src[1]->op == OP_LOAD &&
+		u->src[1]->nsrc == 1 && u->src[1]->src[0] == u->src[0] &&
+		u->src[0]->src[0]->op == OP_DEFINE_REG;
+}
+
 static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 {
 	for (; i < end; i++) {
@@ -200,8 +208,8 @@ static void write_body(Unroll *w, Iteration *t, uint32_t i, uint32_t end)
 			i = close;
 		} else if (u->op == OP_LET) {
 			write_let(w, t, u);
-		} else {
-			vec_push(&w->out, remade(t, u));
+		} else if (!is_idle(u = remade(t, u))) {
+			vec_push(&w->out, u);
 		}
 	}
 }
