@@ -336,9 +336,10 @@ static bool is_more_work(const MergeStep *t, const MergeStep *c, UOp *merged, Ve
 		return false;
 	v->without = step_work(c->is) + step_work(t->is);
 	/* sharing saves work, but searching for it takes time */
-	v->with = v->work = kernel_work(merged);
+	v->with = kernel_work(merged);
 	if (v->with > v->without)
 		v->with = kernel_work(share_loops(merged));
+	v->work = v->with;
 	return v->with > v->without;
 }
 
