@@ -82,6 +82,34 @@ static void runs_clear(const Nodes *all)
 		runs.at[all->at[i]->id] = 0;
 }
 
+static uint64_t folded_mask(const UOp *reduce)
+{
+	uint64_t mask = 0;
+	for (uint32_t s = 1; s < reduce->nsrc; s++)
+		mask |= range_mask(reduce->src[s]);
+	return mask;
+}
+
+/* A reduction within another one, for each of whose iterations it has a value, is run over again
+ * where the outer one moves with a loop that it does not: the least of each row in a sum of
+ * columns. That is so too where the two use the kernel's loops, in which it seems to stand. */
+static void count_inner(UOp *reduce, const LoopTurns *t, uint64_t loop_mask)
+{
+	uint64_t folded = folded_mask(reduce) & loop_mask, moves = range_mask(reduce);
+	double inside = iterations_for(t, moves);
+	if (!folded || !moves)
+		return;
+	for (uint32_t s = 1; s < reduce->nsrc; s++)
+		inside *= size_guess(reduce->src[s]->src[0]);
+	Nodes body = walk_brief(reduce->src[0]);
+	for (size_t i = 0; i < body.n; i++) {
+		UOp *u = body.at[i];
+		uint64_t m = range_mask(u);
+		if (u->op == OP_RREDUCE && m & folded && moves & ~m)
+			runs.at[u->id] = max2(runs.at[u->id], inside);
+	}
+}
+
 /* runs[] for every node of a kernel: how often it is evaluated. The nodes are those of
  * walk_brief. */
 static Nodes count_runs(UOp *kernel)
@@ -90,12 +118,21 @@ static Nodes count_runs(UOp *kernel)
 	Loops loops = loops_among(&all, kernel);
 	LoopTurns iterations = iterations_of(&loops);
 	uint64_t loop_mask = range_mask(kernel);
+	static ARENA VEC(UOp *) folds;
 	runs_clear(&all);
+	folds.n = 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.at[i]->op == OP_RREDUCE)
+			vec_push(&folds, all.at[i]);
+	for (size_t i = 0; folds.n > 1 && i < folds.n; i++)
+		count_inner(folds.at[i], &iterations, loop_mask);
+	if (folds.n > 1)
+		all = walk_brief(kernel);
 	for (size_t i = all.n; i--;) {
 		UOp *u = all.at[i];
 		uint64_t m = range_mask(u);
-		double n = m & ~loop_mask ? runs.at[u->id] : iterations_for(&iterations, m),
-		       inside = n;
+		double n = m & ~loop_mask ? runs.at[u->id] :
+			max2(runs.at[u->id], iterations_for(&iterations, m)), inside = n;
 		runs.at[u->id] = n;
 		if (u->op == OP_RREDUCE)
 			for (uint32_t s = 1; s < u->nsrc; s++)
