@@ -506,7 +506,7 @@ def nontemporal(l):
 
 
 def prefetch_stores(l):
-    return any(w[0] == "transpose" for w in l.words) and l.add("prefetch_stores")
+    return any(w[0] in ("transpose", "stage") for w in l.words) and l.add("prefetch_stores")
 
 
 def stage(l):
@@ -526,6 +526,8 @@ def prefetch_loads(l):
     if not stage(l) or not (l.tiles or tile(l)):
         return False
     rows = [a for a in l.k.free_ranges() if a not in l.tiles]
+    if l.r.random() < 0.5:
+        prefetch_stores(l)
     return bool(rows) and l.add("prefetch_loads", l.r.choice(rows))
 
 

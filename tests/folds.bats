@@ -165,3 +165,19 @@ output y = softmax(q @ transpose(k, [0, 2, 1])) @ k' | tool fuse | tool layout -
 	tool render -t clang s.mp | tool run x=rand a=rand b=rand -o c.npz
 	tool diff --rtol 1e-5 i.npz c.npz
 }
+
+# a norm and a softmax of all of it: what the rows' sums give is in row buffers when all is folded, so the folds have vectors of parts
+@test "folds: a fold over what is in row buffers has several accumulators" {
+	printf '%s\n' 'input x f32[100, 100]' 'm = mean(x, axis=1, keepdims=true)' 'd = x - m' \
+		'n = d / sqrt(mean(d * d, axis=1, keepdims=true) + 1e-5)' 'e = exp(n - max(n))' 'output y = e / sum(e)' | tool trace > g.mp
+	tool fuse g.mp > s.mp
+	[ "$(tool show s.mp | grep -c '= KERNEL')" = 1 ]
+	tool lower -t clang --march x86-64-v3 s.mp > l.mp
+	tool show --loops l.mp > loops
+	# the greatest and the sum of all; no loop adds element by element
+	[ "$(grep -c 'acc[0-9]*\[0 +: 8\] = acc[0-9]*\[0 +: 8\] + buf' loops)" -gt 0 ]
+	not grep -q 'acc[0-9]*\[0\] = acc[0-9]*\[0\] + buf.*\[r' loops
+	tool run --interpret g.mp x=rand -o i.npz
+	tool run l.mp x=rand -o c.npz
+	tool diff --rtol 1e-5 i.npz c.npz
+}

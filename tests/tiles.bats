@@ -99,13 +99,52 @@ tiled() {
 		if [ $runs = 14 ]; then
 			grep -q 'parts_r_.*tile 0 29 8; .*prefetch_loads 1' told
 		else
-			grep -q 'parts_r_.*tile 0 129 8; .*jam 4' told
+			grep -q 'parts_r_.*tile 0 129 8; .*jam 8' told
 			not grep -q prefetch_loads told
 		fi
 		tool lower -t clang --march x86-64-v3 --measured --prove p.mp > /dev/null
 		tool run l.mp x=rand -o b.npz
 		tool diff --rtol 1e-4 a.npz b.npz
 	done
+}
+
+# rows of a page and more are read one after another, unless they meet what their neighbours meet
+@test "tiles: sums of rows, each by itself or side by side" {
+	local expr n want
+	while read -r n want expr; do
+		printf 'input x f32[1030, %s]\ninput b f32[%s]\noutput y = %s\n' "$n" "$n" "$expr" | tool trace > m.mp
+		tool fuse m.mp > p.mp
+		tool lower -t clang --march x86-64-v3 --explain p.mp > l.mp 2> told
+		grep -q " r_.*: actions: order 0; ${want//|/ }" told || { cat told; return 1; }
+		tool run --interpret m.mp x=rand b=rand -o a.npz
+		tool run l.mp x=rand b=rand -o b.npz
+		tool diff --rtol 1e-4 a.npz b.npz
+	done <<-'END'
+	1100 grid|1;.partial|64 sum(x, axis=1)
+	1100 tile|0|4|1;.grid|1;.partial|32 sum(x * b, axis=1)
+	700 tile|0|4|1;.grid|1;.partial|32 sum(x, axis=1)
+	END
+}
+
+# a softmax prefetches the row that it will store, where there is more than a second cache holds, and none that goes past the caches
+@test "tiles: the row that is stored is prefetched" {
+	local rows want
+	figures 'cache: 32768 65536 1048576\n'
+	while read -r rows want; do
+		printf 'input x f32[%s, 640]\noutput y = softmax(x, axis=1)\n' "$rows" | tool trace > m.mp
+		tool fuse m.mp > p.mp
+		tool lower -t clang --march x86-64-v3 --measured --explain p.mp > l.mp 2> told
+		[ "$(tool show --loops l.mp | grep -c 'prefetch y\[')" "$want" 0 ] || { cat told; return 1; }
+		[ "$want" = -eq ] || grep -q 'what is stored to fetched before' told
+		tool run --interpret m.mp x=rand -o a.npz
+		tool run l.mp x=rand -o b.npz
+		tool diff --rtol 1e-5 --atol 1e-6 a.npz b.npz
+		tool lower -t clang --march x86-64-v3 --measured --prove p.mp > /dev/null
+	done <<-'END'
+	30 -eq
+	300 -gt
+	700 -eq
+	END
 }
 
 # rows that are looked up: one after another where registers hold the sums, else a few at once

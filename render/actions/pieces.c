@@ -428,18 +428,29 @@ int partial_range(const Plan *p, const Facts *f, uint64_t over, uint64_t among)
 	return best;
 }
 
-bool parts_pay(const UOp *reduce)
+bool parts_pay(const Plan *p, const UOp *reduce)
 {
 	enum { SMALL = 96 };
+	static ARENA TABLE(uint32_t) seen;
+	static ARENA VEC(const UOp *) todo;
+	size_t size = 0;
+
 	if (folds_tuple(reduce))
 		return false;
-	Nodes body = walk(reduce->src[0]);
-	size_t size = 0;
-	for (size_t i = 0; i < body.n; i++) {
-		bool inside = free_of(body.at[i]) & bound_of(reduce);
-		size += inside;
-		if (size > SMALL || (inside && body.at[i]->op == OP_RREDUCE))
+	table_round(&seen);
+	todo.n = 0;
+	vec_push(&todo, reduce->src[0]);
+	while (todo.n) {
+		const UOp *u = todo.at[--todo.n];
+		if (seen.at[u->id] == seen.round || !(free_of(u) & bound_of(reduce)))
+			continue;
+		seen.at[u->id] = seen.round;
+		if (stage_of(p, u) >= 0)
+			continue;
+		if (u->op == OP_RREDUCE || ++size > SMALL)
 			return false;
+		for (uint32_t i = 0; i < u->nsrc; i++)
+			vec_push(&todo, u->src[i]);
 	}
 	return true;
 }

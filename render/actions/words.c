@@ -167,7 +167,7 @@ void word_partial(Reading *w, const Val *a)
 	w->p->partial = n > 1 ? n : 0;
 	for (size_t i = 0; i < w->f->all.n && n > 1; i++) {
 		const UOp *u = w->f->all.at[i];
-		if (u->op != OP_RREDUCE || !parts_pay(u) ||
+		if (u->op != OP_RREDUCE || !parts_pay(w->p, u) ||
 			(!outside && in_vectors(w->p, w->f, u)))
 			continue;
 		int r = partial_range(w->p, w->f, bound_of(u), ~0ull);

@@ -205,6 +205,7 @@ static void tile_far_rows(Tiling *t, bool open)
 		int wide = (int)(m->cache[0] / 4 / (int64_t)sizeof(float) / t->lanes);
 		t->p->nlanes--;
 		tile(t->p, t->v, even_vectors(t, wide < 1 ? 1 : wide), t->lanes);
+		t->p->jam *= 2;
 		return;
 	}
 	t->p->jam = 1;

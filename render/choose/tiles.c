@@ -312,15 +312,13 @@ static void shorter_tail(Tiling *t)
 		t->p->partial /= 2;
 }
 
-/* A row by itself has no additions but its own: as many vectors of them as begin before the first
- * is done, in two iterations each at least, within half of the registers. */
-static void hide_latency(Tiling *t)
+void hide_latency(Tiling *t, int lanes)
 {
 	int most = target->machine.latency * target->machine.ops;
 	int64_t size = longest_loop(t);
 	if (most > target->registers / 2)
 		most = target->registers / 2;
-	while (t->p->partial >= t->lanes && 2 * t->p->partial <= most * t->lanes &&
+	while (t->p->partial >= lanes && 2 * t->p->partial <= most * lanes &&
 		4 * t->p->partial <= size)
 		t->p->partial *= 2;
 }
@@ -395,7 +393,7 @@ static void tile_elements(Tiling *t)
 		tile(t->p, rows, ROWS_FOLDED, 1);
 		shorter_tail(t);
 	} else if (t->heavy && t->lanes > 1) {
-		hide_latency(t);
+		hide_latency(t, t->lanes);
 	}
 	tile(t->p, t->v, vectors, t->lanes);
 	if (waits && t->lanes > 1)
@@ -451,6 +449,7 @@ static const char *tile_within(Tiling *t)
 	t->p->nontemporal = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
 	t->p->prefetch_stores = wants_prefetch_stores(t->p, t->f);
 	t->p->prefetch_stores &= prefetch_stores_fits(t->p, t->f);
+	t->p->prefetch_stores |= !heavy && wants_prefetch_rows(t->p, t->f, t->v);
 	if (!t->p->prefetch_loads)
 		t->p->prefetch_loads = heavy ? block_panels(t) :
 					       wants_prefetch_loads(t->p, t->f, t->v);

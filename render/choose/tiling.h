@@ -51,6 +51,10 @@ void tile(Plan *p, int r, int unroll, int vector);
  * one on which much of the work does not depend. */
 void choose_items(Tiling *t, int most);
 
+/* A row by itself has no additions but its own: as many vectors of them as begin before the first
+ * is done, in two iterations each at least, within half of the registers. */
+void hide_latency(Tiling *t, int lanes);
+
 /* ---- contractions.c: rows by vectors that use each other's operands again */
 
 /* A tile of rows of m by vectors, and what part of the time it keeps the units busy. */

@@ -696,6 +696,8 @@ static void emit_scope(Lowering *l, Scope *s)
 		emit(l, s->pre.at[i]);
 	if (s->prefetch_loads)
 		prefetch_loads_emit(l, s);
+	if (s->prefetch_rows)
+		prefetch_rows_emit(l, s);
 	for (uint32_t p = 0; p < phases; p++) {
 		emit_nests(l, s, p);
 		for (uint32_t i = start[p]; i < start[p + 1]; i++)

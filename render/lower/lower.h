@@ -60,6 +60,7 @@ struct Scope {
 	bool last;              /* the scope holds the STOREs */
 	bool shares;            /* its iterations are shared out to the items of a group */
 	bool prefetch_loads;             /* the scope holds those of plan.prefetch_loads */
+	bool prefetch_rows;              /* and of the row that is stored */
 	UOp *sort;              /* instead of them: the STORE of a sort */
 };
 typedef enum { INST_VALUE, INST_REDUCE, INST_SCAN, INST_STAGE } InstKind;
@@ -172,10 +173,14 @@ uint64_t nest_over(const Lowering *l, const UOp *u, bool part);
 void prefetch_stores_emit(Lowering *l, const Nest *n);
 /* The PREFETCHes that plan.prefetch_loads asks for in s: of the next row, tile, panel or block. */
 void prefetch_loads_emit(Lowering *l, const Scope *s);
+/* Those of the places that the kernel stores to along the tile of s. */
+void prefetch_rows_emit(Lowering *l, const Scope *s);
 /* Does an item prefetch what the next one reads, or read the same panel of constants? */
 bool items_follow(const Lowering *l);
 /* The range whose next row to prefetch; 0 when that does not pay. v: the range in vectors. */
 uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v);
+/* Does it pay to prefetch the row that is stored too? */
+bool wants_prefetch_rows(const Plan *p, const Facts *f, int v);
 /* Do iterations of a reduction's range r read a large operand in pieces, of the tile along v, that
  * lie too far apart for a processor's own prefetcher? */
 bool wants_prefetch_fold(const Plan *p, const Facts *f, int v, int r);

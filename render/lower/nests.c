@@ -185,6 +185,9 @@ static void open_stage(Lowering *l, Nest *n, Scope *outer, uint64_t left, uint64
 		bool tiled = last[i]->starts >> r & 1;
 		last[i]->prefetch_loads = tiled && !n->along && !prefetches_tiles(&l->plan) &&
 			open_around(at, l->plan.prefetch_loads);
+		/* what a reduction before has read is near */
+		last[i]->prefetch_rows = tiled && !n->along && n->phase &&
+			l->plan.prefetch_stores;
 		open_stage(l, n, last[i], left & (left - 1), lanes | (tiled ? 1ull << r : 0));
 	}
 }
@@ -427,7 +430,7 @@ Nest *nest_for(Lowering *l, UOp *u, Scope *at, uint32_t phase, NestKind kind, ui
 	if (kind == NEST_FOLD && l->shared && at == l->shared)
 		kind = NEST_GROUP;
 	bool partial = kind == NEST_FOLD && !has_vector(l, at, lanes) &&
-		parted_range(l, bound_of(u)) >= 0 && parts_pay(u);
+		parted_range(l, bound_of(u)) >= 0 && parts_pay(&l->plan, u);
 	const Staged none = {.over = nest_over(l, u, kind == NEST_PART)},
 		     *s = kind == NEST_STAGE ? &l->plan.stage[stage_of(&l->plan, u)] : &none;
 	uint64_t along = kind == NEST_STAGE ? vectors_along(l, at, s, lanes, u->dtype) : 0;
