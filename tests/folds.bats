@@ -181,3 +181,25 @@ output y = softmax(q @ transpose(k, [0, 2, 1])) @ k' | tool fuse | tool layout -
 	tool run l.mp x=rand -o c.npz
 	tool diff --rtol 1e-5 i.npz c.npz
 }
+
+# a body of several functions, of which one vector of parts is a copy; a sum whose last loop is a block in memory: no parts along the others
+@test "folds: large bodies have one vector of parts, blocks as many as they have elements" {
+	printf '%s\n' 'input x f32[521]' 'input z f32[521]' \
+		'output y = sum((sin(x) * z + cos(z)) / (tan(x * 0.1) + sin(z) + 3) + exp(x * z))' | tool trace > g.mp
+	tool fuse g.mp | tool lower -t clang --march x86-64-v3 > l.mp
+	tool show --loops l.mp > loops
+	# 65 turns of eight, and one element
+	[ "$(grep -c 'for r.* < 65  reduce' loops)" = 1 ]
+	[ "$(grep -cE '^    acc[0-9]+.0 .: 8. = acc' loops)" = 1 ]
+	tool run --interpret g.mp x=rand z=rand -o i.npz
+	tool run l.mp x=rand z=rand -o c.npz
+	tool diff --rtol 1e-5 i.npz c.npz
+	printf '%s\n' 'input x f32[100, 16]' 'e = exp(x - max(x))' 'p = e / sum(e)' 'output y = softmax(p, axis=1) + p' | tool trace > g.mp
+	tool fuse g.mp | tool lower -t clang --march x86-64-v3 > l.mp
+	tool show --loops l.mp > loops
+	grep -q 'acc[0-9]*\[0 +: 8\] = ' loops
+	not grep -q ' by 16\]' loops
+	tool run --interpret g.mp x=rand -o i.npz
+	tool run l.mp x=rand -o c.npz
+	tool diff --rtol 1e-5 i.npz c.npz
+}

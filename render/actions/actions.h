@@ -231,8 +231,8 @@ int action_number(const Facts *f, const Val *a, size_t i, int64_t most);
 /* The range that a split reduction runs in lanes, of those in `among`: the innermost one if it is
  * long enough, or if it is a block inside others; else the longest; -1 when none is long enough. */
 int partial_range(const Plan *p, const Facts *f, uint64_t over, uint64_t among);
-/* Several accumulators pay when what a reduction folds is small and has no loop of its own: what is
- * read from a row buffer has none. */
+/* Several accumulators pay when what a reduction folds is small, for the vectors that these are, and
+ * has no loop of its own: what is read from a row buffer has none. */
 bool parts_pay(const Plan *p, const UOp *reduce);
 void read_split(Plan *p, const Facts *f, const Val *a);
 void read_order(Plan *p, const Facts *f, const Val *a);

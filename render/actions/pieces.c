@@ -430,13 +430,17 @@ int partial_range(const Plan *p, const Facts *f, uint64_t over, uint64_t among)
 
 bool parts_pay(const Plan *p, const UOp *reduce)
 {
-	enum { SMALL = 96 };
+	/* nodes of a body, however many vectors there are; in all of them */
+	enum { SMALL = 96, ALL = 512 };
 	static ARENA TABLE(uint32_t) seen;
 	static ARENA VEC(const UOp *) todo;
-	size_t size = 0;
+	size_t size = 0, bytes = (size_t)(p->partial * dtype_size(reduce->dtype)), most = SMALL;
 
 	if (folds_tuple(reduce))
 		return false;
+	if (target->vector && bytes <= (size_t)target->vector * (ALL / SMALL))
+		most = bytes <= (size_t)target->vector ? ALL :
+						       ALL * (size_t)target->vector / bytes;
 	table_round(&seen);
 	todo.n = 0;
 	vec_push(&todo, reduce->src[0]);
@@ -447,7 +451,7 @@ bool parts_pay(const Plan *p, const UOp *reduce)
 		seen.at[u->id] = seen.round;
 		if (stage_of(p, u) >= 0)
 			continue;
-		if (u->op == OP_RREDUCE || ++size > SMALL)
+		if (u->op == OP_RREDUCE || ++size > most)
 			return false;
 		for (uint32_t i = 0; i < u->nsrc; i++)
 			vec_push(&todo, u->src[i]);

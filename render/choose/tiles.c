@@ -111,15 +111,23 @@ static int parts_of_short(const Tiling *t, int64_t size)
 	return best;
 }
 
+/* How long the last of several loops of a sum is, where it walks through memory; else 0. */
+static int64_t block_of(const Tiling *t)
+{
+	int64_t size = most_size(t->f, last_of(t));
+	return size < length_of(t, t->heavy) && walks(t, t->heavy->src[0], last_of(t)) ? size : 0;
+}
+
 /* As many accumulators as have two iterations each, up to four vectors of them (hide_latency() has
- * more), or without vectors as leave a short tail; one for each element of a block that is the last
- * of several loops. */
+ * more), or without vectors as leave a short tail. Of several loops of which the last one is a block
+ * in memory, no more than it has elements: along the others they would be gathered. */
 static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
-	int64_t size = longest_loop(t), block = most_size(t->f, last_of(t));
-	if (block < length_of(t, t->heavy) && block == best &&
-		walks(t, t->heavy->src[0], last_of(t))) {
+	int64_t size = longest_loop(t), block = block_of(t);
+	if (block == best || (block > best && t->lanes > 1)) {
+		while (best < 4 * t->lanes && 2 * best <= block)
+			best *= 2;
 		t->p->partial = best;
 		return;
 	}
@@ -315,9 +323,11 @@ static void shorter_tail(Tiling *t)
 void hide_latency(Tiling *t, int lanes)
 {
 	int most = target->machine.latency * target->machine.ops;
-	int64_t size = longest_loop(t);
+	int64_t size = longest_loop(t), block = block_of(t);
 	if (most > target->registers / 2)
 		most = target->registers / 2;
+	if (block >= lanes && block < most * lanes)
+		most = (int)(block / lanes);
 	while (t->p->partial >= lanes && 2 * t->p->partial <= most * lanes &&
 		4 * t->p->partial <= size)
 		t->p->partial *= 2;
@@ -469,6 +479,21 @@ static void keep_slices(Plan *p, const Facts *f, const int *front, int n, int it
 		p->prefetch_loads = 0;
 }
 
+/* Fewer vectors of parts where a body is too large for all of them. */
+static void fit_parts(Plan *p, const Facts *f, int lanes)
+{
+	for (size_t i = 0; i < f->all.n; i++) {
+		const UOp *u = f->all.at[i];
+		int before = p->partial;
+		if (u->op != OP_RREDUCE)
+			continue;
+		while (p->partial > lanes && !parts_pay(p, u))
+			p->partial /= 2;
+		if (!parts_pay(p, u))
+			p->partial = before;
+	}
+}
+
 /* Without vectors each part of a sum is a register: they stay few where a tile has many sums. */
 static void fewer_parts(Plan *p, const Facts *f)
 {
@@ -565,6 +590,8 @@ const char *choose_tiles(Plan *p, const KernelUse *use, const Facts *f, const Fo
 	if (turn >= 0 && n == items)
 		return fold_turns(p, f, front, n, turn);
 	const char *rule = choose(p, use, f, k);
+	if (kernel_lanes(f) > 1)
+		fit_parts(p, f, kernel_lanes(f));
 	if (n)
 		keep_slices(p, f, front, n, items);
 	return rule;
