@@ -50,8 +50,7 @@ typedef struct {
 	bool apart;                        /* each iteration from another part of the reduction */
 	uint64_t jammed;                   /* reductions' ranges of which that is said */
 	bool nontemporal;                       /* stores go past the cache */
-	bool prefetch_stores;              /* a transposed tile's destination is prefetched, or a
-					    * row's */
+	bool prefetch_stores;              /* of a transposed tile, or of a row */
 	uint64_t prefetch_loads;           /* the range whose next iteration is, or 0 */
 	int items;                         /* of a work group */
 	uint64_t bound;                    /* ranges that the grid runs over */
@@ -231,8 +230,8 @@ int action_number(const Facts *f, const Val *a, size_t i, int64_t most);
 /* The range that a split reduction runs in lanes, of those in `among`: the innermost one if it is
  * long enough, or if it is a block inside others; else the longest; -1 when none is long enough. */
 int partial_range(const Plan *p, const Facts *f, uint64_t over, uint64_t among);
-/* Several accumulators pay when what a reduction folds is small, for the vectors that these are, and
- * has no loop of its own: what is read from a row buffer has none. */
+/* Several accumulators pay when what a reduction folds is small, for as many vectors, and has no
+ * loop of its own: what is read from a row buffer has none. */
 bool parts_pay(const Plan *p, const UOp *reduce);
 void read_split(Plan *p, const Facts *f, const Val *a);
 void read_order(Plan *p, const Facts *f, const Val *a);

@@ -201,8 +201,8 @@ void tile_contraction(Tiling *t, TileBlock b, bool far)
 }
 
 /* Are rows along r long, and is nothing that one of them reads read by its neighbours? Then each is
- * read by itself, from end to end: sums of rows of 16 KB take 0.73 of four at a time, which lie pages
- * apart. */
+ * read by itself, from end to end: sums of rows of 16 KB take 0.73 of four at a time, which lie
+ * pages apart. */
 static bool reads_alone(const Tiling *t, int r)
 {
 	Loads l = loads_in(t->heavy->src[0]);

@@ -119,8 +119,8 @@ static int64_t block_of(const Tiling *t)
 }
 
 /* As many accumulators as have two iterations each, up to four vectors of them (hide_latency() has
- * more), or without vectors as leave a short tail. Of several loops of which the last one is a block
- * in memory, no more than it has elements: along the others they would be gathered. */
+ * more), or without vectors as leave a short tail. Of several loops of which the last one is a
+ * block in memory, no more than it has elements: along the others they would be gathered. */
 static void choose_partial(Tiling *t)
 {
 	int best = t->lanes;
