@@ -434,13 +434,14 @@ bool parts_pay(const Plan *p, const UOp *reduce)
 	enum { SMALL = 96, ALL = 512 };
 	static ARENA TABLE(uint32_t) seen;
 	static ARENA VEC(const UOp *) todo;
-	size_t size = 0, bytes = (size_t)(p->partial * dtype_size(reduce->dtype)), most = SMALL;
+	int bytes = p->partial * dtype_size(reduce->dtype), size = 0, most = SMALL;
 
 	if (folds_tuple(reduce))
 		return false;
-	if (target->vector && bytes <= (size_t)target->vector * (ALL / SMALL))
-		most = bytes <= (size_t)target->vector ? ALL :
-						       ALL * (size_t)target->vector / bytes;
+	if (bytes <= target->vector)
+		most = ALL;
+	else if (ALL * target->vector / bytes > SMALL)
+		most = ALL * target->vector / bytes;
 	table_round(&seen);
 	todo.n = 0;
 	vec_push(&todo, reduce->src[0]);

@@ -459,10 +459,10 @@ static const char *tile_within(Tiling *t)
 	t->p->nontemporal = !heavy && t->p->tile[t->v].vector > 1 && streams(t);
 	t->p->prefetch_stores = wants_prefetch_stores(t->p, t->f);
 	t->p->prefetch_stores &= prefetch_stores_fits(t->p, t->f);
-	t->p->prefetch_stores |= !heavy && wants_prefetch_rows(t->p, t->f, t->v);
 	if (!t->p->prefetch_loads)
 		t->p->prefetch_loads = heavy ? block_panels(t) :
 					       wants_prefetch_loads(t->p, t->f, t->v);
+	t->p->prefetch_stores |= !heavy && wants_prefetch_rows(t->p, t->f, t->v);
 	return heavy ? heavy : arena_printf("%lld places that are neighbours along r%d, %d to a "
 		"vector", (long long)count_of(t->f, t->f->out), axis_of(t->f, t->v), t->lanes);
 }

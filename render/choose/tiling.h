@@ -51,10 +51,6 @@ void tile(Plan *p, int r, int unroll, int vector);
  * one on which much of the work does not depend. */
 void choose_items(Tiling *t, int most);
 
-/* A row by itself has no additions but its own: as many vectors of them as begin before the first
- * is done, in two iterations each at least, within half of the registers. */
-void hide_latency(Tiling *t, int lanes);
-
 /* ---- contractions.c: rows by vectors that use each other's operands again */
 
 /* A tile of rows of m by vectors, and what part of the time it keeps the units busy. */
@@ -110,6 +106,12 @@ void order_rows(Tiling *t, int m, int apart, int vectors);
  * second cache beside the next one are read in blocks of the reduction, each by all rows: a block
  * of [32,4096] @ [4096,4096] is as fast as from the cache, a panel takes 1.3 of it. */
 uint64_t block_panels(Tiling *t);
+
+/* ---- tiles.c: the accumulators of a sum */
+
+/* A row by itself has no additions but its own: as many vectors of them as begin before the first
+ * is done, in two iterations each at least, within half of the registers. */
+void hide_latency(Tiling *t, int lanes);
 
 /* ---- rows.c: rows of accumulators, of reductions that use nothing again */
 

@@ -179,7 +179,7 @@ void prefetch_rows_emit(Lowering *l, const Scope *s);
 bool items_follow(const Lowering *l);
 /* The range whose next row to prefetch; 0 when that does not pay. v: the range in vectors. */
 uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v);
-/* Does it pay to prefetch the row that is stored too? */
+/* Does it pay to prefetch the row that is stored too, where the next row is prefetched? */
 bool wants_prefetch_rows(const Plan *p, const Facts *f, int v);
 /* Do iterations of a reduction's range r read a large operand in pieces, of the tile along v, that
  * lie too far apart for a processor's own prefetcher? */

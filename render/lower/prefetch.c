@@ -133,11 +133,10 @@ uint64_t wants_prefetch_loads(const Plan *p, const Facts *f, int v)
 
 bool wants_prefetch_rows(const Plan *p, const Facts *f, int v)
 {
-	uint64_t row = wants_prefetch_loads(p, f, v);
-	bool stores = row && !p->nontemporal && f->out >> v & 1;
+	bool stores = p->nstage && p->prefetch_loads && !prefetches_tiles(p) && !p->nontemporal;
 	for (uint32_t i = 0; stores && i < f->kernel->nsrc; i++)
 		stores = place_walks(f, f->kernel->src[i]->src[0]->src[1], v,
-			__builtin_ctzll(row));
+			__builtin_ctzll(p->prefetch_loads));
 	return stores;
 }
 
